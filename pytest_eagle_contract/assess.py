@@ -1,0 +1,120 @@
+"""Judge a draft without pytest: bring the parts together and run the contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
+from pytest_eagle_contract.checkpoint.draft import Draft, Target, read_draft, read_target
+from pytest_eagle_contract.checkpoint.reader import open_target, open_target_weights
+from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.contracts.catalogue import Contract
+from pytest_eagle_contract.contracts.outcome import Outcome, failed
+from pytest_eagle_contract.contracts.shipped import shipped
+from pytest_eagle_contract.engines.model import Engine
+from pytest_eagle_contract.engines.resolve import resolve
+from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.intent import Evidence, Stated
+from pytest_eagle_contract.token_map import StoredMap, stored_in_file
+from pytest_eagle_contract.trainers.intent import read_intent
+from pytest_eagle_contract.trainers.model import TrainerProfile
+from pytest_eagle_contract.trainers.recognise import recognise
+from pytest_eagle_contract.trainers.registry import PROFILES, find
+
+FILES = "files"
+SIDE_FILES = ("d2t.npy",)
+"""Mapping files that trainers leave in a checkpoint's directory and that need no torch to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Name everything a user can state about a run, as given."""
+
+    target: str | Path | None = None
+    trainer: str | None = None
+    aux_layers: tuple[int, ...] | None = None
+    token_maps: tuple[str | Path, ...] = ()
+    tokens: tuple[int, ...] = ()
+    full_scan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Pair a contract's outcome with the subject it was checked on: `files` or an engine."""
+
+    contract: Contract
+    subject: str
+    outcome: Outcome
+
+
+def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine] = ()) -> Case:
+    """Read what the static contracts need; whatever cannot be read raises InputError."""
+    draft = read_draft(checkpoint)
+    target = read_target(open_target(inputs.target)) if inputs.target is not None else None
+    return Case(
+        draft=draft,
+        target=target,
+        target_weights=_weights(inputs.target, target),
+        intent=read_intent(draft, target, _trainer(inputs, draft), inputs.aux_layers),
+        side_maps=tuple(_side_maps(checkpoint, inputs.token_maps)),
+        tokens=inputs.tokens,
+        chosen=tuple(resolve(draft, target, engine) for engine in engines),
+        full_scan=inputs.full_scan,
+    )
+
+
+def for_engine(case: Case, engine: Engine) -> Case:
+    """Return the case of one engine."""
+    return replace(case, readings=resolve(case.draft, case.target, engine))
+
+
+def check(contract: Contract, case: Case) -> Outcome:
+    """Run one contract; input that cannot be used fails it with the one line that says why."""
+    try:
+        return contract.check(case)
+    except InputError as error:
+        return failed(str(error), "readable input", error.remedy)
+
+
+def assess(
+    path: str | Path, inputs: Inputs | None = None, engines: Iterable[Engine] = ()
+) -> list[Result]:
+    """Judge the draft at `path`: every shipped contract on the files and on each engine."""
+    chosen = tuple(engines)
+    case = build_case(open_checkpoint(path), inputs or Inputs(), chosen)
+    return [*judge_files(case), *(r for engine in chosen for r in judge_engine(case, engine))]
+
+
+def judge_files(case: Case) -> Iterator[Result]:
+    """Yield the outcome of each contract on the checkpoint's own files."""
+    for contract in shipped():
+        if contract.subject == "files":
+            yield Result(contract, FILES, check(contract, case))
+
+
+def judge_engine(case: Case, engine: Engine) -> Iterator[Result]:
+    """Yield the outcome of each contract on one engine."""
+    mine = for_engine(case, engine)
+    for contract in shipped():
+        if contract.subject == "engine":
+            yield Result(contract, engine.label, check(contract, mine))
+
+
+def _trainer(inputs: Inputs, draft: Draft) -> Stated[TrainerProfile]:
+    if inputs.trainer is not None:
+        return Stated(find(inputs.trainer), Evidence.DECLARED, "--eagle-trainer")
+    return recognise(draft, PROFILES)
+
+
+def _weights(given: str | Path | None, target: Target | None) -> Checkpoint | None:
+    return None if given is None or target is None else open_target_weights(given)
+
+
+def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[StoredMap]:
+    for path in given:
+        yield stored_in_file(Path(path))
+    for name in SIDE_FILES:
+        if name in checkpoint.files:
+            yield stored_in_file(checkpoint.path / name)

@@ -1,0 +1,99 @@
+"""A draft and its target as the rest of the package sees them: sizes read, names canonical."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_eagle_contract.checkpoint.config import Config
+from pytest_eagle_contract.checkpoint.geometry import Geometry, read_geometry
+from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorInfo
+from pytest_eagle_contract.checkpoint.names import canonical, stored_layers
+from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.token_map import StoredMap, stored_in_checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Hold what a target's config says; its weights are not needed at the static level."""
+
+    config: Config
+    geometry: Geometry
+    architecture: str | None
+
+    @property
+    def layers(self) -> int | None:
+        """Return the number of decoder layers, L."""
+        return self.geometry.layers.value if self.geometry.layers else None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Hold a checkpoint with its sizes, its tensors by canonical name and its stored map."""
+
+    checkpoint: Checkpoint
+    geometry: Geometry
+    tensors: Mapping[str, TensorInfo]
+    stored_map: StoredMap | None
+
+    @property
+    def config(self) -> Config:
+        """Return the draft's config."""
+        return self.checkpoint.config
+
+    @property
+    def architecture(self) -> str | None:
+        """Return the first class name in `architectures`."""
+        return first_architecture(self.config)
+
+    @property
+    def layers(self) -> int:
+        """Return the number of draft layers whose tensors are stored."""
+        return stored_layers(self.tensors)
+
+    @property
+    def latent_attention(self) -> bool:
+        """Tell whether the draft uses multi-head latent attention (DeepSeek's)."""
+        return any(".kv_a_proj" in name for name in self.tensors)
+
+    def aux_states(self, target_width: int | None) -> int | None:
+        """Return how many target states fc takes by its stored shape.
+
+        0 without fc; None where the width does not divide or is not known.
+        """
+        fc = self.tensors.get("fc.weight")
+        if fc is None:
+            return 0
+        if len(fc.shape) != 2 or not target_width or target_width < 1:
+            return None
+        count, rest = divmod(fc.shape[1], target_width)
+        return count if rest == 0 else None
+
+
+def read_draft(checkpoint: Checkpoint) -> Draft:
+    """Return the draft in a checkpoint; two names for one tensor raise InputError."""
+    tensors: dict[str, TensorInfo] = {}
+    for name, info in checkpoint.tensors.items():
+        short = canonical(name)
+        if short in tensors:
+            raise InputError(
+                info.file,
+                name,
+                f"stands beside {tensors[short].name}, which is the same tensor",
+                "export again from one state dict",
+            )
+        tensors[short] = info
+    return Draft(
+        checkpoint, read_geometry(checkpoint.config), tensors, stored_in_checkpoint(checkpoint)
+    )
+
+
+def read_target(config: Config) -> Target:
+    """Return what a target's config says about its shape."""
+    return Target(config, read_geometry(config), first_architecture(config))
+
+
+def first_architecture(config: Config) -> str | None:
+    """Return the first class name that a config's `architectures` lists."""
+    names = config.texts("architectures")
+    return names.value[0] if names and names.value else None

@@ -1,0 +1,83 @@
+"""Open a draft checkpoint or a target's config, wherever it lies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from pathlib import Path
+
+from pytest_eagle_contract.checkpoint import files, hub
+from pytest_eagle_contract.checkpoint.config import Config, read_config
+from pytest_eagle_contract.checkpoint.locate import locate
+from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorSource
+from pytest_eagle_contract.checkpoint.names import MAPS, canonical
+from pytest_eagle_contract.checkpoint.safetensors_source import open_safetensors
+from pytest_eagle_contract.checkpoint.torch_source import open_torch
+from pytest_eagle_contract.errors import InputError
+
+MAX_HASHED = 8 * 1024 * 1024
+
+
+def open_checkpoint(path: str | Path) -> Checkpoint:
+    """Open the draft checkpoint in a directory or at `hf://org/name[@revision]`.
+
+    Reads config and tensor headers only. Whatever is missing, broken or hostile raises InputError.
+    """
+    found = locate(_local(path))
+    config = read_config(found.config)
+    source: TensorSource
+    if found.layout.endswith("torch bin"):
+        source = open_torch(found.weights, found.index)
+    else:
+        source = open_safetensors(found.weights, found.index)
+    tensors = {info.name: info for info in source.infos()}
+    return Checkpoint(found.path, found.root, found.layout, config, tensors, found.files, source)
+
+
+def open_target(path: str | Path) -> Config:
+    """Read a target's config from its directory, its config.json or the hub, never its weights."""
+    local = _local(path, weights=False)
+    return read_config(local / "config.json" if files.kind(local) == "directory" else local)
+
+
+def open_target_weights(path: str | Path) -> Checkpoint | None:
+    """Open a target's safetensors weights where its directory holds them, None where it does not.
+
+    A config alone is a legal target, so weights that cannot be read count as absent.
+    """
+    local = _local(path, weights=False)
+    names = files.children(local) if files.kind(local) == "directory" else ()
+    if not any(name.endswith((".safetensors", ".safetensors.index.json")) for name in names):
+        return None
+    try:
+        return open_checkpoint(local)
+    except InputError:
+        return None
+
+
+def manifest_digest(checkpoint: Checkpoint) -> str:
+    """Return a SHA-256 of what the static checks depend on, without reading whole weights.
+
+    It covers the config's bytes, each tensor's name, dtype and shape, and the values of token
+    maps of at most 8 MB.
+    """
+    digest = hashlib.sha256(files.read_bounded(checkpoint.config.path))
+    for name in sorted(checkpoint.tensors):
+        info = checkpoint.tensors[name]
+        digest.update(json.dumps([name, info.dtype, info.shape]).encode())
+        # No dtype is wider than 8 bytes, so this bound needs no table of sizes.
+        if canonical(name) in MAPS and 8 * math.prod(info.shape) <= MAX_HASHED:
+            digest.update(checkpoint.read(name).tobytes())
+    return digest.hexdigest()
+
+
+def _local(path: str | Path, *, weights: bool = True) -> Path:
+    if hub.is_uri(path):
+        return hub.resolve_uri(str(path), weights=weights)
+    try:
+        # Options reach us as `--draft=~/run`, which no shell expands.
+        return Path(os.path.expanduser(path))
+    except (ValueError, RuntimeError) as error:
+        raise InputError(str(path), "", f"is no path ({error})", "give a directory") from error

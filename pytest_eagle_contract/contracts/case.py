@@ -1,0 +1,68 @@
+"""Everything that the static contracts of one subject look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pytest_eagle_contract.checkpoint import Checkpoint
+from pytest_eagle_contract.checkpoint.draft import Draft, Target
+from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome
+from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.intent import Intent
+from pytest_eagle_contract.token_map import StoredMap
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Bring together a draft, its target, the trainer's intent and one engine's readings.
+
+    `readings` are empty for the files alone, and several where an unknown target decides what the
+    engine does. `chosen` are the readings of every engine the user named, for fixes that must
+    serve all of them. `tokens` are ids of text like the served one. `full_scan` reads every weight instead of a bounded sample.
+    """
+
+    draft: Draft
+    target: Target | None
+    target_weights: Checkpoint | None
+    intent: Intent
+    side_maps: tuple[StoredMap, ...] = ()
+    tokens: tuple[int, ...] = ()
+    readings: tuple[Resolution, ...] = ()
+    chosen: tuple[tuple[Resolution, ...], ...] = ()
+    full_scan: bool = False
+
+    @property
+    def layers(self) -> int | None:
+        """Return the target's layer count L, where a target was given."""
+        return self.target.layers if self.target else None
+
+    @property
+    def target_width(self) -> int | None:
+        """Return the width of one target state: the target's own, else what the draft states."""
+        if self.target is not None and self.target.geometry.hidden_size is not None:
+            return self.target.geometry.hidden_size.value
+        return self.draft.geometry.target_width
+
+    @property
+    def vocab_size(self) -> int | None:
+        """Return the target vocabulary's size as the draft states it."""
+        located = self.draft.geometry.vocab_size
+        return located.value if located else None
+
+
+def across(case: Case, judge: Callable[[Resolution], Outcome]) -> Outcome:
+    """Judge each reading of an engine; readings that disagree leave it open.
+
+    Only an unknown target gives several readings, so the target is what decides.
+    """
+    outcomes = [(reading, judge(reading)) for reading in case.readings]
+    statuses = {outcome.status for _, outcome in outcomes}
+    worst = max((o for _, o in outcomes), key=lambda o: SEVERITY[o.status])
+    if len(statuses) == 1:
+        return worst
+    split = "; ".join(f"{r.targets}: {o.status} ({o.measured})" for r, o in outcomes)
+    return replace(
+        worst, status="unverified", measured=f"depends on the target: {split}",
+        needs=("--eagle-target",),
+    )

@@ -1,0 +1,229 @@
+"""Contracts on the target states that a draft is fed."""
+
+from __future__ import annotations
+
+from pytest_eagle_contract.boundaries import at, same, shown
+from pytest_eagle_contract.contracts.case import Case, across
+from pytest_eagle_contract.contracts.catalogue import contract
+from pytest_eagle_contract.contracts.layer_fix import entries
+from pytest_eagle_contract.contracts.outcome import (
+    Outcome,
+    failed,
+    passed,
+    refused,
+    unverified,
+    verdict,
+)
+from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.intent import Evidence
+from pytest_eagle_contract.trainers.layer_ids import written_ids
+
+DECIDERS = ("--eagle-trainer", "--eagle-aux-layers")
+
+
+@contract("layers.declared")
+def declared(eagle_case: Case) -> Outcome:
+    """The config names the captured layers once, or twice with one meaning.
+
+    Why: each engine reads another key, so two lists that disagree give each engine another draft.
+    Incident: sglang#25454, where [1, 29, 57] and [2, 30, 58] named the same states of one target
+    under two conventions and a draft lost 0.10 of accept length.
+    Fix: keep one list, or write boundaries at top level and boundary - 1 under eagle_config.
+    Since: 0.1.0
+    """
+    intent = eagle_case.intent
+    if intent.contradiction:
+        readings = "; ".join(f"{name}: {shown(b)}" for name, b in intent.readings.items())
+        return failed(
+            f"{intent.contradiction} ({readings})",
+            "one list, or two with the same meaning",
+            "say which one the draft was trained on with --eagle-aux-layers, then keep only that",
+        )
+    if intent.boundaries.value is None:
+        readings = "; ".join(f"{name}: {shown(b)}" for name, b in intent.readings.items())
+        return unverified(f"{intent.boundaries.reason} ({readings})", *DECIDERS)
+    note = intent.boundaries.reason if intent.boundaries.evidence is Evidence.DEFAULT else ""
+    return passed(f"{shown(intent.boundaries.value)}: {intent.boundaries.reason}", note)
+
+
+@contract("layers.range")
+def in_range(eagle_case: Case) -> Outcome:
+    """Every layer id names a state that the target has.
+
+    Why: an engine drops a state it does not reach without a word, and fc gets another width.
+    Incident: sglang#32334, where ids shifted past the last of 36 layers left 2 states of 3.
+    Fix: write ids whose boundaries lie between 0 (embedding) and the layer count.
+    Since: 0.1.0
+    """
+    written, layers = written_ids(eagle_case.draft.config), eagle_case.layers
+    if not written:
+        return passed("no layer ids are written")
+    problems = []
+    for located in written:
+        highest = None if layers is None else layers
+        outside = [i for i in located.value if i < -1 or (highest is not None and i > highest)]
+        if outside:
+            limit = "" if layers is None else f" of a target of {layers} layers"
+            problems.append(f"{located.where} holds {outside}{limit}")
+    if problems:
+        return failed("; ".join(problems), f"ids from -1 to {layers if layers else 'L'}")
+    if layers is None:
+        return unverified("the target's layer count is not known", "--eagle-target")
+    return passed(f"all ids lie within the target's {layers} layers")
+
+
+@contract("layers.count")
+def count(eagle_case: Case) -> Outcome:
+    """The config's counts of captured states agree, and no state is listed twice.
+
+    Why: engines size fc from one key and capture from another, and they drop repeated ids.
+    Incident: sglang#24663, where drafts with other than 3 states broke idle batches.
+    Fix: list each layer once and set num_aux_hidden_states to the length of the list.
+    Since: 0.1.0
+    """
+    config = eagle_case.draft.config
+    problems, lengths = [], {}
+    for located in written_ids(config):
+        lengths[located.where] = len(located.value)
+        if len(set(located.value)) != len(located.value):
+            problems.append(f"{located.where} {list(located.value)} repeats an id")
+    stated = config.integer("num_aux_hidden_states")
+    if stated is not None:
+        lengths[stated.where] = stated.value
+    if len(set(lengths.values())) > 1:
+        problems.append(", ".join(f"{where} says {n}" for where, n in lengths.items()))
+    listed = ", ".join(f"{n} by {where}" for where, n in lengths.items()) or "no count is written"
+    return verdict(problems, "one count, each layer once", listed)
+
+
+@contract("layers.fc-width")
+def fc_width(eagle_case: Case) -> Outcome:
+    """fc takes exactly the captured states: its input is their number times the target's width.
+
+    Why: a wrong width is a shape error in most engines and a silently skipped fc in others.
+    Incident: vllm#19174, where a draft narrower than its target failed on the first batch.
+    Fix: write target_hidden_size when it differs from hidden_size, and list as many ids as fc takes.
+    Since: 0.1.0
+    """
+    draft, width = eagle_case.draft, eagle_case.target_width
+    fc = draft.tensors.get("fc.weight")
+    if fc is None:
+        return passed("no fc: one state is used as it is")
+    if width is None:
+        return unverified("the config states no hidden_size", "--eagle-target")
+    states = draft.aux_states(width)
+    if not states:
+        return failed(f"fc.weight {list(fc.shape)}", f"[hidden, n × {width}]")
+    counts = {len(located.value) for located in written_ids(draft.config)}
+    if len(counts) == 1 and states not in counts:
+        return failed(
+            f"fc.weight {list(fc.shape)} takes {states} states of {width}",
+            f"{counts.pop()} states, as many as ids are written",
+        )
+    return passed(f"fc.weight {list(fc.shape)} takes {states} states of {width}")
+
+
+@contract("layers.fc-width", subject="engine")
+def engine_fc_width(eagle_case: Case) -> Outcome:
+    """The engine builds fc for as many states as the checkpoint's fc takes.
+
+    Why: engines count states from different keys; a miss is a shape error at start.
+    Incident: vllm#42764 added the keys for a count other than 3; before it four states failed.
+    Fix: write num_aux_hidden_states, or use an engine version that reads the count.
+    Since: 0.1.0
+    """
+    states = eagle_case.draft.aux_states(eagle_case.target_width)
+    if states is None:
+        return unverified("fc's own width is not a whole number of target states")
+
+    def judge(reading: Resolution) -> Outcome:
+        if states == 0 or reading.width.states == states:
+            return passed(f"{states} states")
+        return refused(
+            f"builds fc for {reading.width.states} states ({reading.width.where})",
+            f"{states}, as stored",
+            f"write num_aux_hidden_states: {states} where this version reads it",
+        )
+
+    return across(eagle_case, judge)
+
+
+@contract("layers.engine", subject="engine")
+def engine(eagle_case: Case) -> Outcome:
+    """The engine captures the target states that the draft was trained on.
+
+    Why: any other layer leaves the output right and only lowers the accept length.
+    Incident: a draft trained on {0, 3, 31} and served with {3, 31, 59} reached accept length 1.6
+    and 56.8 tok/s, against 90.0 without speculation.
+    Fix: write the ids where this engine reads them, in its own counting.
+    Since: 0.1.0
+    """
+    return across(eagle_case, lambda reading: _captures(eagle_case, reading))
+
+
+def _captures(case: Case, reading: Resolution) -> Outcome:
+    captured, layers, intent = reading.captured, case.layers, case.intent
+    if captured.error:
+        return refused(captured.error, shown(at(intent.boundaries.value, layers)))
+    if captured.boundaries is None:
+        return unverified("the rule for these ids depends on the target", "--eagle-target")
+    got = f"captures {shown(captured.boundaries)} ({captured.where})"
+    if captured.lost:
+        got += f", silently without {shown(captured.lost)}"
+    if intent.boundaries.value is None:
+        return _undecided(case, reading, got)
+    wanted = f"{shown(at(intent.boundaries.value, layers))}: {intent.boundaries.reason}"
+    agree = same(intent.boundaries.value, captured.boundaries, layers)
+    if agree and not captured.lost:
+        return passed(got)
+    if agree is None:
+        return unverified(f"{got}; the target's layer count decides", "--eagle-target")
+    if not intent.boundaries.certain:
+        return unverified(f"{got}; intended {wanted}", *DECIDERS, expected=wanted)
+    return failed(got, wanted, entries(case))
+
+
+def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:
+    readings = case.intent.readings
+    fits = {
+        name: same(boundaries, reading.captured.boundaries, case.layers)
+        for name, boundaries in readings.items()
+    }
+    listed = "; ".join(f"{shown(b)} if read {name}" for name, b in readings.items())
+    if fits and all(fit is False for fit in fits.values()):
+        return failed(got, f"{listed}: no reading of the ids gives what is captured")
+    right = [name for name, fit in fits.items() if fit]
+    effect = f"right only {right[0]}" if right else "not decided"
+    return unverified(f"{got}: {effect}; {case.intent.boundaries.reason}", *DECIDERS, expected=listed)
+
+
+@contract("layers.order", subject="engine")
+def engine_order(eagle_case: Case) -> Outcome:
+    """The engine concatenates the captured states in the order in which fc was trained.
+
+    Why: each column block of fc belongs to one state; swapped blocks give the draft noise.
+    Incident: vllm#50514, where ids are sorted before capture whatever order the file lists.
+    Fix: train and write the ids in ascending order, or permute fc's column blocks to match.
+    Since: 0.1.0
+    """
+    return across(eagle_case, lambda reading: _keeps_order(eagle_case, reading))
+
+
+def _keeps_order(case: Case, reading: Resolution) -> Outcome:
+    intent, captured = case.intent, at(reading.captured.boundaries, case.layers)
+    wanted = at(intent.boundaries.value, case.layers)
+    if intent.order.value is None:
+        if isinstance(captured, tuple) and list(captured) == sorted(captured):
+            got = f"sorts the states to {shown(captured)}"
+        else:
+            got = "keeps the order listed"
+        return unverified(f"{got}; {intent.order.reason}", *DECIDERS)
+    if not isinstance(captured, tuple) or not isinstance(wanted, tuple):
+        return passed("both use layer order")
+    if sorted(captured) != sorted(wanted) or captured == wanted:
+        return passed(f"concatenates {shown(captured)}")
+    return failed(
+        f"concatenates {shown(captured)}",
+        f"{shown(wanted)}: {intent.order.reason}",
+        "permute fc.weight's column blocks to ascending layers and list the ids ascending",
+    )

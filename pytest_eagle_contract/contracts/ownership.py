@@ -1,0 +1,132 @@
+"""Contracts on who owns the draft's embedding and head."""
+
+from __future__ import annotations
+
+from pytest_eagle_contract.contracts.case import Case, across
+from pytest_eagle_contract.contracts.catalogue import contract
+from pytest_eagle_contract.contracts.embedding_rows import compare_rows
+from pytest_eagle_contract.contracts.map_facts import blocked
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
+from pytest_eagle_contract.contracts.weights import is_eagle3
+from pytest_eagle_contract.engines.resolution import Resolution
+
+EMBEDDING = "embed_tokens.weight"
+HEAD = "lm_head.weight"
+
+
+@contract("checkpoint.lm-head")
+def lm_head(eagle_case: Case) -> Outcome:
+    """The head has a row for each draft id.
+
+    Why: engines allocate draft_vocab_size rows and refuse or mis-read any other number.
+    Incident: EAGLE#249, lm_head of 32,000 rows met a model of 128,256.
+    Fix: write draft_vocab_size equal to the rows of lm_head.weight.
+    Since: 0.1.0
+    """
+    draft = eagle_case.draft
+    head, sizes = draft.tensors.get(HEAD), draft.geometry
+    if not is_eagle3(draft):
+        return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
+    if sizes.draft_rows is not None and sizes.draft_rows < 1:
+        return failed(f"draft_vocab_size is {sizes.draft_rows}", "a positive number")
+    if head is None:
+        if sizes.draft_rows == eagle_case.vocab_size:
+            return passed("no head is stored; over the whole vocabulary the target's can serve")
+        return failed(f"{HEAD} is missing", f"{sizes.draft_rows} rows of its own")
+    if sizes.draft_rows is None:
+        return failed("neither draft_vocab_size nor vocab_size is written", f"{head.shape[0]}")
+    if head.shape[0] != sizes.draft_rows:
+        place = sizes.draft_vocab_size or sizes.vocab_size
+        where = place.where if place else "draft_vocab_size"
+        return failed(
+            f"{head.name} has {head.shape[0]:,} rows, {where} is {sizes.draft_rows:,}",
+            "one row for each draft id",
+            f'write "draft_vocab_size": {head.shape[0]}',
+        )
+    return passed(f"{head.shape[0]:,} rows")
+
+
+@contract("checkpoint.lm-head", subject="engine")
+def engine_lm_head(eagle_case: Case) -> Outcome:
+    """The engine scores draft ids with the head that was trained.
+
+    Why: replaced by the target's, a trained head's work is lost and its row order with it.
+    Incident: vllm#28549, where a head of its own was overwritten: accept length 1.32, then 2.49.
+    Fix: write draft_vocab_size, and ship lm_head.weight.
+    Since: 0.1.0
+    """
+    sizes, ships = eagle_case.draft.geometry, HEAD in eagle_case.draft.tensors
+
+    def judge(reading: Resolution) -> Outcome:
+        facts = reading.semantics
+        if sizes.draft_vocab_size is None and facts.draft_vocab_absent == "error":
+            return refused("refuses a config without draft_vocab_size", "draft_vocab_size is written")
+        by_null = facts.lm_head == "target's if draft vocab is null" and not sizes.draft_vocab_size
+        if by_null and ships:
+            return failed("takes the target's head, as draft_vocab_size is not written", "its own")
+        if not ships and facts.lm_head == "own":
+            return failed("has no head: it does not take the target's", f"{HEAD} is stored")
+        return passed("the draft's own head" if ships and not by_null else "the target's head")
+
+    return across(eagle_case, judge)
+
+
+@contract("checkpoint.embedding")
+def embedding(eagle_case: Case) -> Outcome:
+    """A stored embedding belongs to the target's vocabulary.
+
+    Why: rows under other ids give every draft token another meaning.
+    Incident: measured on vLLM 0.32, an embedding rolled by one row: 3.97 became 1.03.
+    Fix: copy the target's embedding, or leave it out of the export.
+    Since: 0.1.0
+    """
+    draft, target = eagle_case.draft, eagle_case.target_weights
+    if EMBEDDING not in draft.tensors:
+        return passed("no embedding is stored; engines use the target's")
+    if target is None:
+        return unverified("the target's weights are not given to compare with", "target weights")
+    return compare_rows(draft.checkpoint, draft.tensors[EMBEDDING], target).outcome()
+
+
+@contract("checkpoint.embedding", subject="engine")
+def engine_embedding(eagle_case: Case) -> Outcome:
+    """The engine embeds tokens with the table that the draft was trained with.
+
+    Why: some engines always take the target's table, others need one in the checkpoint.
+    Incident: vllm-ascend#5575, a draft whose own table was replaced by one of another width.
+    Fix: keep the target's embedding frozen while training, or choose an engine that keeps yours.
+    Since: 0.1.0
+    """
+    return across(eagle_case, lambda reading: _embeds(eagle_case, reading))
+
+
+def _embeds(case: Case, reading: Resolution) -> Outcome:
+    facts, sizes = reading.semantics, case.draft.geometry
+    ships = EMBEDDING in case.draft.tensors
+    wide = sizes.target_hidden_size is not None and sizes.hidden_size is not None and (
+        sizes.target_hidden_size.value != sizes.hidden_size.value
+    )
+    if wide and not ships:
+        return failed("needs an embedding: the target's has another width", "embed_tokens is stored")
+    if not ships:
+        if facts.embedding == "kept":
+            return failed("needs an embedding in the checkpoint", "embed_tokens is stored")
+        return passed("the target's embedding")
+    if facts.embedding != "target's" or (wide and facts.embedding_width_exception):
+        return passed("the stored embedding")
+    owns = _owns(case)
+    if owns is None:
+        return unverified(
+            "replaces the stored embedding by the target's; whether they are equal is not known",
+            "target weights",
+        )
+    if owns:
+        return failed("replaces the stored embedding by the target's", "its own, which differs")
+    return passed("the target's embedding, which the stored one equals")
+
+
+def _owns(case: Case) -> bool | None:
+    if case.target_weights is not None:
+        rows = compare_rows(case.draft.checkpoint, case.draft.tensors[EMBEDDING], case.target_weights)
+        return rows.differs
+    return case.intent.owns_embedding.value

@@ -1,0 +1,22 @@
+"""The list of shipped contracts."""
+
+from __future__ import annotations
+
+from pytest_eagle_contract.contracts import (
+    layers,
+    mapping,
+    mapping_function,
+    ownership,
+    settings,
+    target,
+    weights,
+)
+from pytest_eagle_contract.contracts.catalogue import FAMILIES, Contract, contracts_in
+
+MODULES = (mapping, mapping_function, layers, settings, weights, ownership, target)
+
+
+def shipped() -> tuple[Contract, ...]:
+    """Return every shipped contract, family by family in reading order."""
+    found = [contract for module in MODULES for contract in contracts_in(module)]
+    return tuple(sorted(found, key=lambda c: FAMILIES.index(c.family)))

@@ -1,0 +1,88 @@
+"""Compare switches with tensors, and with what an engine does about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_eagle_contract.checkpoint.draft import Draft
+from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified
+from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.engines.resolve import controlling_switch
+from pytest_eagle_contract.trainers.intent import SWITCHES, switch_places
+
+TENSOR_OF = {
+    "norm_before_fc": "input_norm.weight",
+    "fc_norm": "fc_norm.0.weight",
+    "attention_bias": "layers.0.self_attn.q_proj.bias",
+    "bias": "fc.bias",
+}
+"""The tensor that shows a switch was on while training."""
+
+
+def contradictions(draft: Draft) -> list[str]:
+    """Return what config and tensors of one draft say against each other."""
+    return [*_written_twice(draft), *_without_tensor(draft), *_unused_fc(draft)]
+
+
+def _written_twice(draft: Draft) -> Iterator[str]:
+    for name in (*SWITCHES, *TENSOR_OF):
+        found = [draft.config.flag(place) for place in switch_places(name)]
+        values = {f.where: f.value for f in found if f is not None}
+        if len(set(values.values())) > 1:
+            yield ", ".join(f"{where} is {str(v).lower()}" for where, v in values.items())
+
+
+def _without_tensor(draft: Draft) -> Iterator[str]:
+    for name, tensor in TENSOR_OF.items():
+        written = draft.config.flag(*switch_places(name))
+        stored = tensor in draft.tensors
+        if written is not None and written.value and not stored and name != "bias":
+            yield f"{written.where} is true and {tensor} is not stored"
+        elif written is not None and not written.value and stored:
+            yield f"{written.where} is false and {tensor} is stored"
+
+
+def _unused_fc(draft: Draft) -> Iterator[str]:
+    off = draft.config.flag(*switch_places("use_aux_hidden_state"))
+    if off is not None and not off.value and "fc.weight" in draft.tensors:
+        yield f"{off.where} is false and fc.weight is stored"
+
+
+def compared(case: Case, reading: Resolution) -> Outcome:
+    """Return whether an engine computes with the switches that were intended."""
+    certain, doubtful = [], []
+    for name, stated in case.intent.switches.items():
+        use = reading.switches.get(name)
+        if use is None or stated.value is None or use.value == stated.value:
+            continue
+        text = f"{name} is {_word(use.value)} ({use.where}), intended {_word(stated.value)}"
+        (certain if stated.certain else doubtful).append(f"{text}: {stated.reason}")
+    certain += _lost_biases(case, reading)
+    if certain:
+        return failed("; ".join(certain), "the switches of the training")
+    unknown = [n for n, s in case.intent.switches.items() if s.value is None]
+    if doubtful or unknown:
+        reasons = doubtful + [f"{n}: {case.intent.switches[n].reason}" for n in unknown]
+        return unverified("; ".join(reasons), "--eagle-trainer")
+    return passed("all switches as intended")
+
+
+def _lost_biases(case: Case, reading: Resolution) -> Iterator[str]:
+    """Yield tensors that a switch calls for and the engine has no place for.
+
+    The two norms before fc are compared as switches already.
+    """
+    stored = {info.name: short for short, info in case.draft.tensors.items()}
+    lost = {}
+    for name in reading.tensors.unknown:
+        switch = controlling_switch(stored[name])
+        if switch in ("bias", "attention_bias"):
+            lost.setdefault(switch, name)
+    word = "refuses" if reading.semantics.unknown == "error" else "drops"
+    for switch, name in lost.items():
+        yield f"{word} {name} ({switch})"
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,83 @@
+"""Contracts on the draft beside the target it is served with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.contracts.catalogue import contract
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
+from pytest_eagle_contract.contracts.map_facts import readings_of
+from pytest_eagle_contract.token_map import TokenMap
+
+SPECIALS = ("bos_token_id", "eos_token_id")
+VERIFIER = "speculators_config.verifier"
+
+
+@contract("checkpoint.target", needs=("target",))
+def target(eagle_case: Case) -> Outcome:
+    """The draft was built for a target of this width, vocabulary and class.
+
+    Why: a head of another target loads wherever the shapes agree, and drafts another model's words.
+    Incident: EAGLE#98, the base model's head on a fine-tuned target; Llama4-Maverick's card named
+    another verifier.
+    Fix: serve the draft with the target it was trained on.
+    Since: 0.1.0
+    """
+    if eagle_case.target is None:
+        return unverified("no target is given", "--eagle-target")
+    problems = list(_unlike(eagle_case))
+    name = eagle_case.draft.config.text(f"{VERIFIER}.name_or_path")
+    local = name is not None and name.value.startswith("/")
+    note = f"{VERIFIER}.name_or_path is a path of one machine" if local else ""
+    if problems:
+        return failed("; ".join(problems), "the target's own sizes")
+    return passed("width, vocabulary and class agree", note)
+
+
+def _unlike(case: Case) -> Iterator[str]:
+    assert case.target is not None
+    mine, theirs = case.draft.geometry, case.target.geometry
+    width = mine.target_hidden_size or mine.hidden_size
+    if width and theirs.hidden_size and width.value != theirs.hidden_size.value:
+        yield f"{width.where} is {width.value:,}, the target's hidden_size {theirs.hidden_size.value:,}"
+    if mine.vocab_size and theirs.vocab_size and mine.vocab_size.value != theirs.vocab_size.value:
+        yield (
+            f"{mine.vocab_size.where} is {mine.vocab_size.value:,}, "
+            f"the target's {theirs.vocab_size.value:,}"
+        )
+    stated = case.draft.config.texts(f"{VERIFIER}.architectures")
+    own = case.target.architecture
+    if stated and own and stated.value and own not in stated.value:
+        yield f"{stated.where} names {stated.value[0]}, the target is {own}"
+
+
+@contract("checkpoint.tokenizer")
+def tokenizer(eagle_case: Case) -> Outcome:
+    """Special tokens are ids of the vocabulary, and the draft can propose the end.
+
+    Why: a token outside the draft vocabulary is never drafted; an id outside V fails in engines.
+    Incident: NeMo Automodel pins special tokens because frequency alone can drop them.
+    Fix: pin the tokenizer's special ids when the draft vocabulary is chosen.
+    Since: 0.1.0
+    """
+    vocab = eagle_case.vocab_size
+    configs = [eagle_case.draft.config] + ([eagle_case.target.config] if eagle_case.target else [])
+    problems, specials = [], set()
+    for config in configs:
+        for key in SPECIALS:
+            for token in _ids(config.raw(key)):
+                specials.add(token)
+                if vocab is not None and not -1 <= token < vocab:
+                    problems.append(f"{config.path.name}: {key} is {token}, vocab_size {vocab:,}")
+    read = readings_of(eagle_case)
+    absent = sorted(t for t in specials if isinstance(read, TokenMap) and not read.draft_ids_of(t).size)
+    if problems:
+        return verdict(problems, "ids of the vocabulary", "")
+    note = f"special ids {absent} are outside the draft vocabulary" if absent else ""
+    return passed(f"special ids {sorted(specials)}", note)
+
+
+def _ids(value: object) -> list[int]:
+    found = value if isinstance(value, list) else [value]
+    return [v for v in found if isinstance(v, int) and not isinstance(v, bool)]

@@ -1,0 +1,1 @@
+"""Engines as declared data, and the code that reads them."""

@@ -1,0 +1,110 @@
+"""The pytest hooks. Imports pytest and the standard library only; everything else is lazy."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_eagle_contract.settings import Settings, add_options, read_settings
+
+if TYPE_CHECKING:
+    from pytest_eagle_contract.run import Run
+
+pytest_plugins = ("pytest_eagle_contract.fixtures",)
+
+SETTINGS = pytest.StashKey[Settings]()
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+SUITE = Path(__file__).parent / "contracts" / "shipped.py"
+RECORD = "eagle_record"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the `--eagle-*` options."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Offer the hooks of hookspec.py to third parties."""
+    from pytest_eagle_contract import hookspec
+
+    pluginmanager.add_hookspecs(hookspec)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the settings, and point an otherwise empty command line at the shipped contracts."""
+    config.addinivalue_line(
+        "markers", "eagle_contract(id, subject): an EAGLE-3 contract; select with -m eagle_contract"
+    )
+    settings = config.stash[SETTINGS] = read_settings(config)
+    given = config.args_source is pytest.Config.ArgsSource.ARGS
+    if settings.get("suite") or (settings.get("ckpt") and not given):
+        config.args = [*(config.args if given else ()), str(SUITE)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Open the checkpoints, so that unusable input stops the run with one line and exit code 4."""
+    config = session.config
+    if config.stash[SETTINGS]:
+        from pytest_eagle_contract.gather import Gather
+        from pytest_eagle_contract.run import start
+
+        config.stash[RUN] = start(config.stash[SETTINGS])
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(Gather(config, config.stash[RUN]), "eagle_contract_gather")
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
+    """Collect the shipped contracts from the file that lists them."""
+    if module_path != SUITE or RUN not in parent.config.stash:
+        return None
+    from pytest_eagle_contract.suite import Suite
+
+    return Suite.from_parent(parent, path=module_path, nodeid="eagle-contract")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests that use `eagle_checkpoint` once for each checkpoint given."""
+    paths = metafunc.config.stash[SETTINGS].get("ckpt", ())
+    if len(paths) > 1 and "eagle_checkpoint" in metafunc.fixturenames:
+        metafunc.parametrize("eagle_checkpoint", paths, indirect=True, scope="session")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Show every option that was given, with its source."""
+    settings = config.stash[SETTINGS]
+    return [
+        f"eagle: {name} = {value} ({settings.sources[name]})"
+        for name, value in settings.values.items()
+    ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put a contract's record on its report, as plain data that survives xdist."""
+    report = yield
+    if hasattr(item, "record"):
+        record = item.record(call)
+        if record is not None:
+            setattr(report, RECORD, record)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Show unverified, known and matrix outcomes as what they are, never as a pass or a skip."""
+    record: dict[str, Any] | None = getattr(report, RECORD, None)
+    return None if record is None else WORDS.get(record["outcome"])
+
+
+WORDS = {
+    "unverified": ("unverified", "u", "UNVERIFIED"),
+    "known": ("known", "k", "KNOWN"),
+    "judged": ("judged", "j", "JUDGED"),
+}

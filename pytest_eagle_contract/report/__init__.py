@@ -1,0 +1,1 @@
+"""What a run tells its reader: terminal, JSON, Markdown."""

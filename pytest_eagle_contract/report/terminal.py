@@ -1,0 +1,116 @@
+"""The section that closes a run in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_eagle_contract.report.text import table
+from pytest_eagle_contract.report.verdict import Record, verdict
+
+CELLS = {"passed": "pass", "failed": "FAIL", "unverified": "?", "known": "known"}
+COLOURS = {"pass": "green", "fail": "red", "unverified": "yellow"}
+MOST_NOTES = 2
+
+
+def write(
+    terminal: pytest.TerminalReporter,
+    records: Sequence[Record],
+    engines: Sequence[Record],
+    complaints: Sequence[str],
+) -> None:
+    """Write checkpoint, table, matrix, notes, what is not verified, and the verdict."""
+    verbose = terminal.config.get_verbosity() > 0
+    terminal.section("EAGLE-3 contracts")
+    for line in _checkpoints(records):
+        terminal.write_line(line)
+    if records:
+        terminal.write_line("")
+        for line in contract_table(records, everything=verbose):
+            terminal.write_line(line)
+    for block in (_matrix(engines), _notes(records, verbose), _open(records), _complaints(complaints)):
+        if block:
+            terminal.write_line("")
+            for line in block:
+                terminal.write_line(line)
+    terminal.write_line("")
+    result = verdict(records, complaints)
+    terminal.write_line(closing(result, records), **{COLOURS[result]: True, "bold": True})
+
+
+def contract_table(records: Sequence[Record], *, everything: bool) -> Iterator[str]:
+    """Yield the table contract × subject; rows that pass everywhere only on request."""
+    subjects = list(dict.fromkeys(r["subject"] for r in records))
+    cells = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
+    ids = list(dict.fromkeys(r["id"] for r in records))
+    rows = {i: tuple(cells.get((i, s), "-") for s in subjects) for i in ids}
+    quiet = [] if everything else [i for i in ids if set(rows[i]) <= {"pass", "-"}]
+    shown = [i for i in ids if i not in quiet]
+    if shown:
+        yield from table([("contract", *subjects), *((i, *rows[i]) for i in shown)])
+    if quiet:
+        yield f"{len(quiet)} contracts pass on every subject (-v lists them)"
+
+
+def closing(result: str, records: Sequence[Record]) -> str:
+    """Return the verdict line with its counts."""
+    counts = {outcome: sum(r["outcome"] == outcome for r in records) for outcome in CELLS}
+    listed = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if n)
+    return f"VERDICT: {result.upper()}" + (f" ({listed})" if listed else "")
+
+
+def _checkpoints(records: Sequence[Record]) -> Iterator[str]:
+    seen: dict[str, Any] = {r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]}
+    for path, found in seen.items():
+        size = f"{found['draft_vocab_size'] or '?'} of {found['vocab_size'] or '?'} tokens"
+        yield f"{path}: trainer {found['trainer'] or 'not recognised'}, {size}"
+        yield f"trained on boundaries {found['layers']} ({found['evidence']})"
+
+
+def _matrix(engines: Sequence[Record]) -> list[str]:
+    if not engines:
+        return []
+    rows = [
+        (
+            " ".join(filter(None, (e["name"], e["version"], e["runner"]))),
+            e["verdict"],
+            f"{e['reasons'][0]}: {_short(e['first'])}" if e["reasons"] else "",
+        )
+        for e in engines
+    ]
+    return table([("engine", "verdict", "first reason"), *rows])
+
+
+def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
+    found = dict.fromkeys(
+        f"note: {r['id']}: {note}" for r in records for note in r["notes"]
+    )
+    listed = list(found)
+    if verbose or len(listed) <= MOST_NOTES:
+        return listed
+    return [*listed[:MOST_NOTES], f"{len(listed) - MOST_NOTES} more notes (-v lists them)"]
+
+
+def _open(records: Sequence[Record]) -> list[str]:
+    found = [r for r in records if r["outcome"] == "unverified"]
+    if not found:
+        return []
+    lines = [f"NOT VERIFIED: {len(found)}"]
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for r in found:
+        key = (r["measured"], " or ".join(r["needs"]))
+        grouped.setdefault(key, []).append(f"{r['id']} [{r['subject']}]")
+    for (measured, needs), names in grouped.items():
+        where = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        lines.append(f"  {where}: {measured}" + (f" -> {needs}" if needs else ""))
+    return lines
+
+
+def _complaints(complaints: Sequence[str]) -> list[str]:
+    return [f"KNOWN FAILURES: {line}" for line in complaints]
+
+
+def _short(text: str, limit: int = 90) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,36 @@
+"""Write outcomes for people."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+WIDTH = 100
+LABELS = ("measured", "expected", "why", "fix", "incident", "repeat")
+
+
+def failure_text(record: Mapping[str, Any], promise: str) -> str:
+    """Return a failed contract as a block: what, measured, expected, why, fix, incident, repeat."""
+    lines = [f"{record['id']} on {record['subject']}", textwrap.indent(promise, "  "), ""]
+    for label in LABELS:
+        if record.get(label):
+            lines += _field(label, str(record[label]), wrap=label != "repeat")
+    return "\n".join(lines)
+
+
+def _field(label: str, text: str, *, wrap: bool) -> list[str]:
+    head = f"  {label + ':':<10}"
+    if not wrap:
+        return [head + text]
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return rows as aligned columns; the first row is the head."""
+    listed = [tuple(map(str, row)) for row in rows]
+    widths = [max(len(row[i]) for row in listed) for i in range(len(listed[0]))]
+    return ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in listed]

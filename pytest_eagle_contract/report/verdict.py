@@ -1,0 +1,53 @@
+"""Turn the records of a run into one verdict and the document that reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_eagle_contract.report.matrix import undecided
+
+Record = Mapping[str, Any]
+FIELDS = (
+    "id", "subject", "outcome", "measured", "expected", "why", "fix", "incident", "notes", "needs",
+    "nodeid",
+)
+
+
+def verdict(records: Sequence[Record], complaints: Sequence[str]) -> str:
+    """Return `pass`, `fail` or `unverified`.
+
+    Unverified where nothing passed, or where the draft's own meaning could not be decided. A
+    capability that was not offered leaves its contracts unverified and the verdict alone.
+    """
+    if complaints or any(r["outcome"] == "failed" for r in records):
+        return "fail"
+    if any(undecided(r["outcome"], r["needs"]) for r in records):
+        return "unverified"
+    return "pass" if any(r["outcome"] in ("passed", "known") for r in records) else "unverified"
+
+
+def document(
+    records: Sequence[Record], engines: Sequence[Record], complaints: Sequence[str]
+) -> dict[str, Any]:
+    """Return the report as JSON-ready data, schema 1."""
+    summaries = {r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]}
+    found = [_public(s) for s in summaries.values()]
+    return {
+        "schema": 1,
+        "verdict": verdict(records, complaints),
+        "checkpoint": found[0] if found else None,
+        "checkpoints": found,
+        "contracts": [
+            {f: r[f] for f in FIELDS}
+            | {"checkpoint": r["checkpoint"]["path"] if r["checkpoint"] else None}
+            for r in records
+        ],
+        "engines": [{k: v for k, v in row.items() if k != "first"} for row in engines],
+        "known_failures": list(complaints),
+        "acceptance": None,
+    }
+
+
+def _public(summary: Record) -> dict[str, Any]:
+    return {k: v for k, v in summary.items() if k not in ("layers", "evidence")}

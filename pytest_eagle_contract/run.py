@@ -1,0 +1,121 @@
+"""What one pytest run judges: its checkpoints, engines and stated inputs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pytest_eagle_contract.assess import Inputs, build_case
+from pytest_eagle_contract.boundaries import at, shown
+from pytest_eagle_contract.checkpoint import open_checkpoint
+from pytest_eagle_contract.checkpoint.files import read_bounded
+from pytest_eagle_contract.checkpoint.reader import manifest_digest
+from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.engines.model import Engine
+from pytest_eagle_contract.engines.registry import default_engines, find
+from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.known import Known, read_known
+from pytest_eagle_contract.settings import Settings
+
+MAX_PROMPTS = 64 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Run:
+    """Hold a run's inputs. `cases` maps the checkpoint paths given to their cases."""
+
+    settings: Settings
+    inputs: Inputs
+    engines: tuple[Engine, ...]
+    known: tuple[Known, ...]
+    cases: dict[str, Case] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> tuple[Engine, ...]:
+        """Return the engines of the matrix, where the user named none to hold the draft to."""
+        return () if self.engines else default_engines()
+
+
+def start(settings: Settings) -> Run:
+    """Read everything that was named; what cannot be used raises UsageError with one line."""
+    try:
+        run = Run(
+            settings=settings,
+            inputs=_inputs(settings),
+            engines=tuple(find(spec) for spec in settings.get("engine", ())),
+            known=read_known(settings.get("known_failures")),
+        )
+        for path in settings.get("ckpt", ()):
+            run.cases[path] = build_case(open_checkpoint(path), run.inputs, run.engines or run.judged)
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+    missing = list(_missing(run))
+    if missing:
+        raise pytest.UsageError(f"--eagle-require: {'; '.join(missing)}")
+    return run
+
+
+def describe(path: str, case: Case) -> Mapping[str, object]:
+    """Return what a report says about a checkpoint, as plain data."""
+    sizes, boundaries = case.draft.geometry, at(case.intent.boundaries.value, case.layers)
+    return {
+        "path": path,
+        "trainer": case.intent.trainer.value,
+        "sha256": manifest_digest(case.draft.checkpoint),
+        "draft_vocab_size": sizes.draft_rows,
+        "vocab_size": sizes.vocab_size.value if sizes.vocab_size else None,
+        "boundaries": list(boundaries) if isinstance(boundaries, tuple) else None,
+        "layers": shown(boundaries),
+        "evidence": case.intent.boundaries.reason,
+    }
+
+
+def _inputs(settings: Settings) -> Inputs:
+    prompts = settings.get("prompts")
+    return Inputs(
+        target=settings.get("target"),
+        trainer=settings.get("trainer"),
+        aux_layers=settings.get("aux_layers"),
+        token_maps=settings.get("token_map", ()),
+        tokens=tuple(_tokens(Path(prompts))) if prompts else (),
+        full_scan=settings.get("full_scan", False),
+    )
+
+
+def _tokens(path: Path) -> Iterator[int]:
+    """Yield the token ids of a prompts file: the target's continuation, else the prompt itself."""
+    remedy = 'write one JSON object a line with "token_ids", and "continuation" where there is one'
+    lines = read_bounded(path, MAX_PROMPTS).decode("utf-8", errors="replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            raise InputError(path, f"line {number}", "is not JSON", remedy) from None
+        ids = entry.get("continuation", entry.get("token_ids")) if isinstance(entry, dict) else None
+        if not isinstance(ids, list) or not all(type(i) is int for i in ids):
+            raise InputError(path, f"line {number}", "holds no list of token ids", remedy)
+        yield from ids
+
+
+def _missing(run: Run) -> Iterator[str]:
+    required = run.settings.get("require", ())
+    if "target" in required and run.inputs.target is None:
+        yield "target is missing, give --eagle-target"
+    if "engine" in required and not run.engines:
+        yield "engine is missing, give --eagle-engine"
+    if "torch" in required and importlib.util.find_spec("torch") is None:
+        yield "torch is missing, pip install 'pytest-eagle-contract[torch]'"
+    if "gpu" in required and not _gpu():
+        yield "gpu is missing, no NVIDIA device is visible"
+
+
+def _gpu() -> bool:
+    """Tell whether a driver exposes a device, without importing torch."""
+    return any(Path("/dev").glob("nvidia[0-9]*"))

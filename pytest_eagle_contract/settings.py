@@ -1,0 +1,171 @@
+"""Every option: its name, its value and where the value came from (CLI > environment > ini)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+ENVIRONMENT = "EAGLE_CONTRACT_"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Declare one option. `repeat` collects values; `convert` refuses a bad one with ValueError."""
+
+    name: str
+    metavar: str
+    help: str
+    repeat: bool = False
+    flag: bool = False
+    convert: Callable[[str], object] = str
+
+    @property
+    def cli(self) -> str:
+        """Return the command-line spelling."""
+        return "--eagle-" + self.name.replace("_", "-")
+
+    @property
+    def ini(self) -> str:
+        """Return the ini key."""
+        return f"eagle_{self.name}"
+
+    @property
+    def env(self) -> str:
+        """Return the environment variable."""
+        return ENVIRONMENT + self.name.upper()
+
+
+def _layers(text: str) -> tuple[int, ...]:
+    """Read `b:2,16,29` (boundaries) or `out:1,15,28` (layer outputs) as boundaries."""
+    base, _, numbers = text.rpartition(":")
+    shift = {"b": 0, "": 0, "out": 1}.get(base.strip())
+    if shift is None or not numbers.strip():
+        raise ValueError("write b:2,16,29 for boundaries or out:1,15,28 for layer outputs")
+    try:
+        ids = tuple(int(part) + shift for part in numbers.split(","))
+    except ValueError:
+        raise ValueError("list whole numbers, as in b:2,16,29") from None
+    if min(ids) < 0:
+        raise ValueError("no boundary is below 0, the embedding's output")
+    return ids
+
+
+def _report(text: str) -> tuple[str, str]:
+    kind, _, path = text.partition("=")
+    if kind not in ("json", "md") or not path:
+        raise ValueError("write json=FILE or md=FILE")
+    return kind, path
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError("give a whole number from 1")
+    return int(text)
+
+
+def _capabilities(text: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    unknown = [n for n in names if n not in CAPABILITIES]
+    if unknown or not names:
+        raise ValueError(f"choose from {', '.join(CAPABILITIES)}")
+    return names
+
+
+CAPABILITIES = ("torch", "target", "engine", "gpu")
+
+OPTIONS = (
+    Option("ckpt", "PATH_OR_HF_URI", "EAGLE-3 draft checkpoint to judge", repeat=True),
+    Option("target", "PATH_OR_HF_URI", "the target model's directory; its config.json is enough"),
+    Option("trainer", "NAME", "who trained the draft; default: recognise it from the files"),
+    Option("engine", "NAME[==VERSION][:RUNNER]", "engine that must serve the draft", repeat=True),
+    Option("token_map", "PATH", "mapping side file or speculative token map", repeat=True),
+    Option("aux_layers", "b:IDS|out:IDS", "the layers trained on, when no file says so", convert=_layers),
+    Option("prompts", "FILE", "text as served (JSONL with token_ids), for vocabulary coverage"),
+    Option("require", "CAP[,CAP]", "error instead of unverified when missing", convert=_capabilities),
+    Option("known_failures", "FILE", "TOML file of failures that are known"),
+    Option("report", "json=FILE|md=FILE", "write a report", repeat=True, convert=_report),
+    Option("max_examples", "N", "examples of each property-based contract", convert=_count),
+    Option("full_scan", "", "read every weight instead of a bounded sample", flag=True),
+    Option("suite", "", "add the shipped contracts to the tests given as arguments", flag=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Hold the value of every option that was given, and where it came from."""
+
+    values: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an option's value, `default` where it was not given."""
+        return self.values.get(name, default)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add every option in one group, with its ini key."""
+    group = parser.getgroup("eagle", "EAGLE-3 contracts")
+    for option in OPTIONS:
+        dest = f"eagle_{option.name}"
+        if option.flag:
+            group.addoption(option.cli, dest=dest, action="store_true", default=None, help=option.help)
+        else:
+            action = "append" if option.repeat else "store"
+            group.addoption(
+                option.cli, dest=dest, action=action, metavar=option.metavar, help=option.help
+            )
+        kind = "bool" if option.flag else "linelist" if option.repeat else "string"
+        parser.addini(option.ini, option.help, type=kind, default=None)
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Read all options; a value that cannot be used raises UsageError with the option's name."""
+    values: dict[str, object] = {}
+    sources: dict[str, str] = {}
+    for option in OPTIONS:
+        found = _given(option, config)
+        if found is None:
+            continue
+        raw, source = found
+        values[option.name] = _converted(option, raw, source)
+        sources[option.name] = source
+    return Settings(values, sources)
+
+
+def _given(option: Option, config: pytest.Config) -> tuple[Any, str] | None:
+    cli = config.getoption(f"eagle_{option.name}")
+    if cli is not None:
+        return cli, option.cli
+    env = os.environ.get(option.env)
+    if env:
+        return (env.split(os.pathsep) if option.repeat else env), option.env
+    ini = config.getini(option.ini)
+    return (ini, f"{option.ini} in {config.inipath.name if config.inipath else 'ini'}") if ini else None
+
+
+def _converted(option: Option, raw: Any, source: str) -> object:
+    if option.flag:
+        return _truth(raw, source)
+    given = raw if isinstance(raw, list) else [raw]
+    try:
+        converted = tuple(option.convert(str(value)) for value in given)
+    except ValueError as error:
+        shown = ", ".join(map(str, given))
+        raise pytest.UsageError(f"{source}: {shown!r} cannot be used: {error}") from None
+    return converted if option.repeat else converted[0]
+
+
+def _truth(raw: object, source: str) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    word = str(raw).lower()
+    if word not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+        raise pytest.UsageError(f"{source}: {raw!r} cannot be used: write true or false")
+    return word in ("1", "true", "yes", "on")

@@ -1,0 +1,1 @@
+"""Trainers as declared data, and the code that reads them."""

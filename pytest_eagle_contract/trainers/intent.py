@@ -1,0 +1,80 @@
+"""State what a draft was trained to be, from its files, its trainer and the user's word."""
+
+from __future__ import annotations
+
+from pytest_eagle_contract.checkpoint.draft import Draft, Target
+from pytest_eagle_contract.checkpoint.geometry import EAGLE, places
+from pytest_eagle_contract.intent import Evidence, Intent, Stated
+from pytest_eagle_contract.token_map import Classification, TokenMap, classify
+from pytest_eagle_contract.trainers.layer_ids import intended_layers
+from pytest_eagle_contract.trainers.model import TrainerProfile
+
+SWITCHES = ("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output", "use_aux_hidden_state")
+SHOWN_BY = {"norm_before_fc": "input_norm.weight", "fc_norm": "fc_norm.0.weight"}
+REFERENCE_SWITCHES = {name: name == "use_aux_hidden_state" for name in SWITCHES}
+"""What the EAGLE-3 reference computes: aux states, none of the later norms."""
+
+
+def read_intent(
+    draft: Draft,
+    target: Target | None,
+    trainer: Stated[TrainerProfile],
+    aux_layers: tuple[int, ...] | None = None,
+) -> Intent:
+    """Return the trainer's intent; `aux_layers` are the user's own boundaries."""
+    profile = trainer.value
+    layers = target.layers if target else None
+    captured = intended_layers(draft.config, profile, layers, aux_layers)
+    token_map, classification = _token_map(draft)
+    return Intent(
+        trainer=Stated(profile.name if profile else None, trainer.evidence, trainer.reason),
+        boundaries=captured.boundaries,
+        readings=captured.readings,
+        contradiction=captured.contradiction,
+        order=captured.order,
+        token_map=token_map,
+        classification=classification,
+        map_order=profile.map_order if profile else "unknown",
+        switches={name: _switch(name, draft, profile) for name in SWITCHES},
+        owns_embedding=_embedding(draft, profile),
+    )
+
+
+def switch_places(name: str) -> tuple[str, ...]:
+    """Return every place where a switch of the draft may be written."""
+    return (*places(name), f"{EAGLE}.{name}")
+
+
+def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
+    if trainer is not None and name in trainer.trained_as:
+        value = trainer.trained_as[name]
+        return Stated(value, Evidence.DECLARED, f"{trainer.title} trains it so whatever the key says")
+    written = draft.config.flag(*switch_places(name))
+    if written is not None:
+        return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")
+    shown = SHOWN_BY.get(name)
+    if shown is not None and shown in draft.tensors:
+        return Stated(True, Evidence.DECLARED, f"the checkpoint holds {shown}")
+    if trainer is not None and name in trainer.switch_defaults:
+        value = trainer.switch_defaults[name]
+        return Stated(value, Evidence.DEFAULT, f"{trainer.title}'s default, the key is not written")
+    return Stated(REFERENCE_SWITCHES[name], Evidence.DEFAULT, "the reference's, the key is not written")
+
+
+def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:
+    stored, sizes = draft.stored_map, draft.geometry
+    if stored is None:
+        return Stated(None, Evidence.UNKNOWN, "the checkpoint holds no d2t"), None
+    vocab = sizes.vocab_size.value if sizes.vocab_size else None
+    found = classify(stored, vocab)
+    if found.token_map is None:
+        return Stated(None, Evidence.UNKNOWN, found.evidence), found
+    return Stated(found.token_map, Evidence.DECLARED, found.evidence), found
+
+
+def _embedding(draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
+    if "embed_tokens.weight" not in draft.tensors:
+        return Stated(False, Evidence.DECLARED, "the checkpoint holds no embed_tokens")
+    if trainer is not None and trainer.embedding == "target's":
+        return Stated(False, Evidence.DEFAULT, f"{trainer.title} freezes the target's embedding")
+    return Stated(None, Evidence.UNKNOWN, "trained or copied from the target is not written")

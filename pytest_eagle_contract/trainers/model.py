@@ -1,0 +1,54 @@
+"""What a trainer profile declares. A profile is data: it holds no logic of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_eagle_contract.boundaries import REFERENCE, DefaultBoundaries
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """List what a checkpoint shows when a trainer wrote it; all of it must be there.
+
+    `strength` ranks signatures of several trainers that hold at once: the highest wins, and equal
+    ones leave the trainer unknown.
+    """
+
+    strength: int
+    says: str
+    architectures: frozenset[str] = frozenset()
+    keys: tuple[str, ...] = ()
+    absent_keys: tuple[str, ...] = ()
+    tensors: tuple[str, ...] = ()
+    absent_tensors: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    layouts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerProfile:
+    """Declare one trainer: how its exports are recognised and what their fields mean.
+
+    `ids_mean` is what a written layer id names. `switch_defaults` are the values trained with
+    when a key is absent. `sources` name the file and symbol each statement was read from.
+    """
+
+    name: str
+    title: str
+    signatures: tuple[Signature, ...]
+    ids_mean: Literal["boundary", "output"]
+    ids_places: tuple[str, ...]
+    default: DefaultBoundaries = REFERENCE
+    order: Literal["ascending", "listed"] = "ascending"
+    writes_ids: bool = False
+    switch_defaults: Mapping[str, bool] = field(default_factory=dict)
+    trained_as: Mapping[str, bool] = field(default_factory=dict)
+    map_order: str = "ascending"
+    ships_t2d: bool = True
+    map_when_equal: bool = True
+    embedding: Literal["trained or kept", "target's", "left out"] = "target's"
+    sources: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,46 @@
+"""Tell which trainer wrote a checkpoint from what the checkpoint shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_eagle_contract.checkpoint.draft import Draft
+from pytest_eagle_contract.intent import Evidence, Stated
+from pytest_eagle_contract.trainers.model import Signature, TrainerProfile
+
+
+def recognise(draft: Draft, profiles: Iterable[TrainerProfile]) -> Stated[TrainerProfile]:
+    """Return the trainer with the strongest matching signature, none where two are equal."""
+    matches = [
+        (signature.strength, profile, signature.says)
+        for profile in profiles
+        for signature in profile.signatures
+        if shows(draft, signature)
+    ]
+    if not matches:
+        return Stated(None, Evidence.UNKNOWN, "nothing in the files names a trainer")
+    strongest = max(strength for strength, _, _ in matches)
+    best = {p.name: (p, says) for strength, p, says in matches if strength == strongest}
+    if len(best) > 1:
+        return Stated(None, Evidence.UNKNOWN, f"fits {', '.join(sorted(best))} alike")
+    profile, says = next(iter(best.values()))
+    return Stated(profile, Evidence.DECLARED, says)
+
+
+def shows(draft: Draft, signature: Signature) -> bool:
+    """Tell whether a checkpoint shows everything that a signature lists."""
+    config, raw = draft.config, draft.checkpoint.tensors
+    written = config.texts("architectures")
+    return all(
+        (
+            not signature.architectures
+            or (written is not None and not signature.architectures.isdisjoint(written.value)),
+            not signature.layouts or draft.checkpoint.layout in signature.layouts,
+            all(config.has(key) for key in signature.keys),
+            not any(config.has(key) for key in signature.absent_keys),
+            all(name in raw for name in signature.tensors),
+            not any(name in draft.tensors for name in signature.absent_tensors),
+            all(any(n.startswith(p) for n in raw) for p in signature.prefixes),
+            all(name in draft.checkpoint.files for name in signature.files),
+        )
+    )
