@@ -102,10 +102,9 @@ def same(one: Boundaries | None, other: Boundaries | None, layers: int | None) -
         return sorted(first) == sorted(second)
     if isinstance(first, DefaultBoundaries) and isinstance(second, DefaultBoundaries):
         return first == second
-    formula, written = (
-        (first, second) if isinstance(first, DefaultBoundaries) else (second, first)
-    )
-    assert isinstance(formula, DefaultBoundaries) and isinstance(written, tuple)
+    formula, written = (first, second) if isinstance(first, DefaultBoundaries) else (second, first)
+    assert isinstance(formula, DefaultBoundaries)
+    assert isinstance(written, tuple)
     # Numbers that no layer count explains differ for certain; the others need the count.
     return False if formula.layers_for(written) is None else None
 

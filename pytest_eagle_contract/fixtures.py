@@ -31,7 +31,9 @@ def eagle_checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     paths = request.config.stash[SETTINGS].get("ckpt", ())
     path = getattr(request, "param", paths[0] if paths else None)
     if path is None:
-        raise pytest.UsageError("no draft: give --eagle-ckpt or override the fixture eagle_checkpoint")
+        raise pytest.UsageError(
+            "no draft: give --eagle-ckpt or override the fixture eagle_checkpoint"
+        )
     return open_checkpoint(path)
 
 

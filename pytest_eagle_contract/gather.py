@@ -48,8 +48,7 @@ class Gather:
         if self.config.option.collectonly:
             return
         # Workers of xdist finish in any order; reports must not depend on it.
-        order = {r["nodeid"]: i for i, r in enumerate(sorted(self.records, key=_by_place))}
-        self.records.sort(key=lambda r: order[r["nodeid"]])
+        self.records.sort(key=_by_place)
         self.engines.sort(key=lambda e: (e["name"], e["version"], e["runner"] or ""))
         if not self.partial and exitstatus in (0, 1):
             outcomes = {(r["id"], r["subject"]): r["outcome"] for r in self.records}
@@ -65,10 +64,14 @@ class Gather:
 
     def _write_files(self) -> None:
         texts = {
-            "json": lambda: json.dumps(
-                document(self.records, self.engines, self.complaints), indent=2, ensure_ascii=False
-            )
-            + "\n",
+            "json": lambda: (
+                json.dumps(
+                    document(self.records, self.engines, self.complaints),
+                    indent=2,
+                    ensure_ascii=False,
+                )
+                + "\n"
+            ),
             "md": lambda: markdown(self.records, self.engines, self.complaints),
         }
         for kind, path in self.run.settings.get("report", ()):
@@ -84,5 +87,5 @@ class Gather:
                 file.write(texts["md"]())
 
 
-def _by_place(record: dict[str, Any]) -> tuple[str, str]:
-    return record["subject"] != "files", record["subject"]  # type: ignore[return-value]
+def _by_place(record: dict[str, Any]) -> tuple[bool, str]:
+    return record["subject"] != "files", record["subject"]

@@ -19,7 +19,7 @@ from pytest_eagle_contract.errors import InputError
 MAX_BYTES = 1024 * 1024
 KEYS = frozenset({"contract", "engine", "reason", "issue", "expires"})
 ENGINE = re.compile(r"(?P<name>[a-z][a-z0-9.-]*)\s*(?P<versions>[<>=!~].*)?")
-REMEDY = 'write [[known]] tables with contract, reason, and optionally engine, issue, expires'
+REMEDY = "write [[known]] tables with contract, reason, and optionally engine, issue, expires"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,9 @@ def _names(engine: str, subject: str) -> bool:
     name, version = (*subject.split(), "")[:2]
     if match is None or match["name"] != name:
         return False
-    return not match["versions"] or SpecifierSet(match["versions"]).contains(version, prereleases=True)
+    return not match["versions"] or SpecifierSet(match["versions"]).contains(
+        version, prereleases=True
+    )
 
 
 def _entry(file: Path, number: int, entry: Any) -> Known:
@@ -95,14 +97,19 @@ def _entry(file: Path, number: int, entry: Any) -> Known:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise InputError(file, f"{field}.{key}", "is missing", REMEDY)
     if not ID.match(entry["contract"]):
-        raise InputError(file, f"{field}.contract", f"{entry['contract']!r} is no contract id", REMEDY)
+        raise InputError(
+            file, f"{field}.contract", f"{entry['contract']!r} is no contract id", REMEDY
+        )
     _require_engine(file, f"{field}.engine", entry.get("engine", ""))
     expires = entry.get("expires")
     if expires is not None and type(expires) is not datetime.date:
         raise InputError(file, f"{field}.expires", "is no date", "write expires = 2027-01-31")
     return Known(
-        entry["contract"], entry["reason"], str(entry.get("engine", "")),
-        str(entry.get("issue", "")), expires,
+        entry["contract"],
+        entry["reason"],
+        str(entry.get("engine", "")),
+        str(entry.get("issue", "")),
+        expires,
     )
 
 

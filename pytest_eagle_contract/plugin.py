@@ -54,7 +54,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
         config.stash[RUN] = start(config.stash[SETTINGS])
         if not hasattr(config, "workerinput"):
-            config.pluginmanager.register(Gather(config, config.stash[RUN]), "eagle_contract_gather")
+            config.pluginmanager.register(
+                Gather(config, config.stash[RUN]), "eagle_contract_gather"
+            )
 
 
 def pytest_pycollect_makemodule(

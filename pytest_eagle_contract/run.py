@@ -51,7 +51,9 @@ def start(settings: Settings) -> Run:
             known=read_known(settings.get("known_failures")),
         )
         for path in settings.get("ckpt", ()):
-            run.cases[path] = build_case(open_checkpoint(path), run.inputs, run.engines or run.judged)
+            run.cases[path] = build_case(
+                open_checkpoint(path), run.inputs, run.engines or run.judged
+            )
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
     missing = list(_missing(run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -32,6 +32,11 @@ class Option:
     def ini(self) -> str:
         """Return the ini key."""
         return f"eagle_{self.name}"
+
+    @property
+    def ini_type(self) -> Literal["bool", "linelist", "string"]:
+        """Return the type under which the ini key is registered."""
+        return "bool" if self.flag else "linelist" if self.repeat else "string"
 
     @property
     def env(self) -> str:
@@ -83,9 +88,16 @@ OPTIONS = (
     Option("trainer", "NAME", "who trained the draft; default: recognise it from the files"),
     Option("engine", "NAME[==VERSION][:RUNNER]", "engine that must serve the draft", repeat=True),
     Option("token_map", "PATH", "mapping side file or speculative token map", repeat=True),
-    Option("aux_layers", "b:IDS|out:IDS", "the layers trained on, when no file says so", convert=_layers),
+    Option(
+        "aux_layers",
+        "b:IDS|out:IDS",
+        "the layers trained on, when no file says so",
+        convert=_layers,
+    ),
     Option("prompts", "FILE", "text as served (JSONL with token_ids), for vocabulary coverage"),
-    Option("require", "CAP[,CAP]", "error instead of unverified when missing", convert=_capabilities),
+    Option(
+        "require", "CAP[,CAP]", "error instead of unverified when missing", convert=_capabilities
+    ),
     Option("known_failures", "FILE", "TOML file of failures that are known"),
     Option("report", "json=FILE|md=FILE", "write a report", repeat=True, convert=_report),
     Option("max_examples", "N", "examples of each property-based contract", convert=_count),
@@ -115,14 +127,15 @@ def add_options(parser: pytest.Parser) -> None:
     for option in OPTIONS:
         dest = f"eagle_{option.name}"
         if option.flag:
-            group.addoption(option.cli, dest=dest, action="store_true", default=None, help=option.help)
+            group.addoption(
+                option.cli, dest=dest, action="store_true", default=None, help=option.help
+            )
         else:
             action = "append" if option.repeat else "store"
             group.addoption(
                 option.cli, dest=dest, action=action, metavar=option.metavar, help=option.help
             )
-        kind = "bool" if option.flag else "linelist" if option.repeat else "string"
-        parser.addini(option.ini, option.help, type=kind, default=None)
+        parser.addini(option.ini, option.help, type=option.ini_type, default=None)
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -147,7 +160,11 @@ def _given(option: Option, config: pytest.Config) -> tuple[Any, str] | None:
     if env:
         return (env.split(os.pathsep) if option.repeat else env), option.env
     ini = config.getini(option.ini)
-    return (ini, f"{option.ini} in {config.inipath.name if config.inipath else 'ini'}") if ini else None
+    return (
+        (ini, f"{option.ini} in {config.inipath.name if config.inipath else 'ini'}")
+        if ini
+        else None
+    )
 
 
 def _converted(option: Option, raw: Any, source: str) -> object:

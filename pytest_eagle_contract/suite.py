@@ -80,12 +80,19 @@ class Suite(pytest.Module):
 class ContractItem(pytest.Function):
     """Run one contract on one subject and report its outcome."""
 
-    def __init__(self, *, contract: Contract, subject: str, path: str | None,
-                 engine: Engine | None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *,
+        contract: Contract,
+        subject: str,
+        path: str | None,
+        engine: Engine | None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.contract, self.subject, self.path_given, self.engine = contract, subject, path, engine
         self.outcome: Outcome | None = None
-        self.status = ""
+        self.status: str = ""
         self.known_reason = ""
         self.add_marker(pytest.mark.eagle_contract(contract.id, subject))
         self.extra_keyword_matches.update({contract.id, subject, *subject.split()})
@@ -97,7 +104,8 @@ class ContractItem(pytest.Function):
             outcome = self.contract.check(**{name: self.funcargs[name] for name in wanted})
         except InputError as error:
             outcome = failed(str(error), "readable input", error.remedy)
-        self.outcome, self.status = outcome, outcome.status
+        self.outcome = outcome
+        self.status = str(outcome.status)
         self.user_properties += [
             ("eagle_contract", self.contract.id),
             ("eagle_subject", self.subject),
@@ -129,12 +137,13 @@ class ContractItem(pytest.Function):
             return None
         if self.outcome is None:
             crash = _line(call.excinfo) if call.excinfo else ""
-            return self._record(failed(f"the contract itself crashed: {crash}", "an outcome"), "failed")
+            return self._record(
+                failed(f"the contract itself crashed: {crash}", "an outcome"), "failed"
+            )
         return self._record(self.outcome, self.status)
 
     def _record(self, outcome: Outcome, status: str) -> dict[str, Any]:
         contract = self.contract
-        case = self.funcargs.get("eagle_case") if hasattr(self, "funcargs") else None
         return {
             "id": contract.id,
             "subject": self.subject,
@@ -149,8 +158,14 @@ class ContractItem(pytest.Function):
             "known": self.known_reason,
             "nodeid": self.nodeid,
             "repeat": repeat(self.config, contract.id),
-            "checkpoint": dict(describe(self.path_given or "eagle_checkpoint", case)) if case else None,
+            "checkpoint": self._summary(),
         }
+
+    def _summary(self) -> dict[str, Any] | None:
+        case = getattr(self, "funcargs", {}).get("eagle_case")
+        if case is None:
+            return None
+        return dict(describe(self.path_given or str(case.draft.checkpoint.path), case))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Write a failed contract as a reader needs it; anything else as pytest does."""
@@ -158,7 +173,7 @@ class ContractItem(pytest.Function):
             return failure_text(self._record(self.outcome, "failed"), self.contract.promise)
         if isinstance(excinfo.value, InputError):
             return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
+        return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the contract's own place instead of pytest's call."""
@@ -176,7 +191,8 @@ class MatrixItem(pytest.Function):
 
     def runtest(self) -> None:
         """Judge the engine."""
-        case: Case = self.funcargs["eagle_case"]
+        case = self.funcargs["eagle_case"]
+        assert isinstance(case, Case)
         results = [*judge_files(case), *judge_engine(case, self.engine)]
         self.row = engine_row(self.engine, results)
 

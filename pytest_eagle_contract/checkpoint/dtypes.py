@@ -63,9 +63,10 @@ def numpy_dtype(code: str, path: Path, name: str) -> np.dtype[np.generic]:
         )
     try:
         import ml_dtypes
-    except ImportError as error:
-        raise InputError(
-            path, name, f"has dtype {code}", "install ml_dtypes to read it: pip install ml_dtypes"
-        ) from error
-    found: np.dtype[np.generic] = np.dtype(getattr(ml_dtypes, ML_DTYPES[code]))
+
+        found: np.dtype[np.generic] = np.dtype(getattr(ml_dtypes, ML_DTYPES[code]))
+    # Releases before 0.5 lack the newest types.
+    except (ImportError, AttributeError) as error:
+        remedy = "install a newer ml_dtypes to read it: pip install -U ml_dtypes"
+        raise InputError(path, name, f"has dtype {code}", remedy) from error
     return found

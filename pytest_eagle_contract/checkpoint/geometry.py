@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pytest_eagle_contract.checkpoint.config import Config, Located
@@ -11,6 +11,9 @@ NESTED = "transformer_layer_config"
 """Where the speculators format keeps the draft layer's own config."""
 
 EAGLE = "eagle_config"
+
+At = Callable[[str], tuple[str, ...]]
+"""Give the places where a key may stand in one config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,8 @@ def read_geometry(config: Config) -> Geometry:
     )
 
 
-def read_rope(config: Config, at) -> Rope:  # type: ignore[no-untyped-def]
-    """Read rotary settings in either spelling: `rope_parameters`, or theta beside `rope_scaling`."""
+def read_rope(config: Config, at: At) -> Rope:
+    """Read rotary settings, as `rope_parameters` or as theta beside `rope_scaling`."""
     table = config.table(*at("rope_parameters")) or config.table(*at("rope_scaling"))
     where = table.where if table else ""
     inner = [f"{where}.rope_theta"] if where else []
@@ -116,7 +119,7 @@ def _divided(hidden: Located[int] | None, heads: Located[int] | None) -> Located
     return Located(hidden.value // heads.value, f"{hidden.where} / {heads.where}")
 
 
-def _window(config: Config, at) -> Located[int] | None:  # type: ignore[no-untyped-def]
+def _window(config: Config, at: At) -> Located[int] | None:
     """Return the window only where a layer uses it: configs carry an unused one."""
     kinds = config.texts(*at("layer_types"))
     if kinds is not None:

@@ -32,7 +32,7 @@ def resolve_uri(uri: str, *, weights: bool = True) -> Path:
         from huggingface_hub import snapshot_download
     except ImportError as error:
         raise InputError(
-            uri, "", "needs huggingface_hub", "install it with pip install huggingface_hub"
+            uri, "", "needs huggingface_hub", "pip install 'pytest-eagle-contract[hub]'"
         ) from error
     try:
         folder = snapshot_download(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from pytest_eagle_contract.checkpoint.config import Located
 from pytest_eagle_contract.checkpoint.geometry import Geometry
 
 PREFIXES = ("draft_model.", "model.")
@@ -96,7 +97,7 @@ def optional_shapes(
     return shapes
 
 
-def _value(located) -> int | None:  # type: ignore[no-untyped-def]
+def _value(located: Located[int] | None) -> int | None:
     return None if located is None else located.value
 
 

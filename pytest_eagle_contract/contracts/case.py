@@ -19,7 +19,8 @@ class Case:
 
     `readings` are empty for the files alone, and several where an unknown target decides what the
     engine does. `chosen` are the readings of every engine the user named, for fixes that must
-    serve all of them. `tokens` are ids of text like the served one. `full_scan` reads every weight instead of a bounded sample.
+    serve all of them. `tokens` are ids of text like the served one. `full_scan` reads every weight
+    instead of a bounded sample.
     """
 
     draft: Draft
@@ -63,6 +64,8 @@ def across(case: Case, judge: Callable[[Resolution], Outcome]) -> Outcome:
         return worst
     split = "; ".join(f"{r.targets}: {o.status} ({o.measured})" for r, o in outcomes)
     return replace(
-        worst, status="unverified", measured=f"depends on the target: {split}",
+        worst,
+        status="unverified",
+        measured=f"depends on the target: {split}",
         needs=("--eagle-target",),
     )

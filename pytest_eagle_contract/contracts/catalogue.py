@@ -50,13 +50,22 @@ def contract(
 ) -> Callable[[Check], Contract]:
     """Make a contract of a check function; its docstring must hold every section."""
     if not ID.match(id) or id.split(".", 1)[0] not in FAMILIES:
-        raise ValueError(f"{id!r} is not a contract id: use one of {', '.join(FAMILIES)}, a dot, a name")
+        raise ValueError(
+            f"{id!r} is not a contract id: use one of {', '.join(FAMILIES)}, a dot, a name"
+        )
 
     def register(check: Check) -> Contract:
         text = _sections(check.__doc__ or "", id)
         return Contract(
-            id, subject, check, text["Promise"], text["Why"], text["Incident"], text["Fix"],
-            text["Since"], needs,
+            id,
+            subject,
+            check,
+            text["Promise"],
+            text["Why"],
+            text["Incident"],
+            text["Fix"],
+            text["Since"],
+            needs,
         )
 
     return register
@@ -75,5 +84,7 @@ def _sections(docstring: str, id: str) -> dict[str, str]:
     found = {"Promise": promise, **dict(zip(rest[::2], rest[1::2], strict=True))}
     missing = {"Why", "Incident", "Fix", "Since"} - set(found)
     if missing or not promise.strip():
-        raise ValueError(f"contract {id}: the docstring lacks {', '.join(sorted(missing)) or 'a promise'}")
+        raise ValueError(
+            f"contract {id}: the docstring lacks {', '.join(sorted(missing)) or 'a promise'}"
+        )
     return {name: " ".join(text.split()) for name, text in found.items()}

@@ -10,7 +10,7 @@ from pytest_eagle_contract.checkpoint.config import Config
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import captured_with
-from pytest_eagle_contract.trainers.layer_ids import NESTED, TOP
+from pytest_eagle_contract.trainers.model import NESTED_IDS, TOP_IDS
 
 
 def entries(case: Case) -> str:
@@ -48,21 +48,21 @@ def entries(case: Case) -> str:
 def _placements(wanted: tuple[int, ...]) -> Iterator[Mapping[str, list[int] | None]]:
     """Yield ways to write the ids, plain ones first; None removes a key."""
     outputs, boundaries = [b - 1 for b in wanted], list(wanted)
-    yield {NESTED: outputs, TOP: boundaries}
-    yield {NESTED: outputs, TOP: None}
-    yield {NESTED: None, TOP: boundaries}
-    yield {NESTED: boundaries, TOP: None}
-    yield {NESTED: boundaries, TOP: boundaries}
-    yield {NESTED: None, TOP: outputs}
+    yield {NESTED_IDS: outputs, TOP_IDS: boundaries}
+    yield {NESTED_IDS: outputs, TOP_IDS: None}
+    yield {NESTED_IDS: None, TOP_IDS: boundaries}
+    yield {NESTED_IDS: boundaries, TOP_IDS: None}
+    yield {NESTED_IDS: boundaries, TOP_IDS: boundaries}
+    yield {NESTED_IDS: None, TOP_IDS: outputs}
 
 
 def _rewritten(config: Config, written: Mapping[str, list[int] | None]) -> Config:
     data = dict(config.data)
     nested = data.get("eagle_config")
     eagle = dict(nested) if isinstance(nested, dict) else {}
-    key = TOP
+    key = TOP_IDS
     for place, ids in written.items():
-        holder = data if place == TOP else eagle
+        holder = data if place == TOP_IDS else eagle
         holder.pop(key, None)
         if ids is not None:
             holder[key] = ids
@@ -83,8 +83,8 @@ def _serves(
 
 def _entry(written: Mapping[str, list[int] | None]) -> str:
     shown_entries = []
-    if written[TOP] is not None:
-        shown_entries.append(f'"{TOP}": {json.dumps(written[TOP])}')
-    if written[NESTED] is not None:
-        shown_entries.append(f'"eagle_config": {{"{TOP}": {json.dumps(written[NESTED])}}}')
+    if written[TOP_IDS] is not None:
+        shown_entries.append(f'"{TOP_IDS}": {json.dumps(written[TOP_IDS])}')
+    if written[NESTED_IDS] is not None:
+        shown_entries.append(f'"eagle_config": {{"{TOP_IDS}": {json.dumps(written[NESTED_IDS])}}}')
     return ", ".join(shown_entries)

@@ -102,7 +102,7 @@ def fc_width(eagle_case: Case) -> Outcome:
 
     Why: a wrong width is a shape error in most engines and a silently skipped fc in others.
     Incident: vllm#19174, where a draft narrower than its target failed on the first batch.
-    Fix: write target_hidden_size when it differs from hidden_size, and list as many ids as fc takes.
+    Fix: write target_hidden_size where it differs from hidden_size; list as many ids as fc takes.
     Since: 0.1.0
     """
     draft, width = eagle_case.draft, eagle_case.target_width
@@ -137,7 +137,7 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
         return unverified("fc's own width is not a whole number of target states")
 
     def judge(reading: Resolution) -> Outcome:
-        if states == 0 or reading.width.states == states:
+        if states in (0, reading.width.states):
             return passed(f"{states} states")
         return refused(
             f"builds fc for {reading.width.states} states ({reading.width.where})",
@@ -194,7 +194,9 @@ def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:
         return failed(got, f"{listed}: no reading of the ids gives what is captured")
     right = [name for name, fit in fits.items() if fit]
     effect = f"right only {right[0]}" if right else "not decided"
-    return unverified(f"{got}: {effect}; {case.intent.boundaries.reason}", *DECIDERS, expected=listed)
+    return unverified(
+        f"{got}: {effect}; {case.intent.boundaries.reason}", *DECIDERS, expected=listed
+    )
 
 
 @contract("layers.order", subject="engine")

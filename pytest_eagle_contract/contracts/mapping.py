@@ -61,7 +61,9 @@ def length(eagle_case: Case) -> Outcome:
         problems.append(f"{stored.where} has {len(stored):,} entries, draft_vocab_size is {rows:,}")
     vocab = eagle_case.vocab_size
     if stored.mask is not None and vocab is not None and stored.mask.size != vocab:
-        problems.append(f"{stored.mask_where} has {stored.mask.size:,} entries, vocab_size is {vocab:,}")
+        problems.append(
+            f"{stored.mask_where} has {stored.mask.size:,} entries, vocab_size is {vocab:,}"
+        )
     return verdict(problems, "d2t [draft_vocab_size], t2d [vocab_size]", f"{len(stored):,} entries")
 
 
@@ -148,8 +150,8 @@ def offsets(eagle_case: Case) -> Outcome:
         last = len(stored) - 1
         target = int(integers[last])
         return failed(
-            f"{stored.where} holds absolute ids: {found.evidence}; every engine here adds the draft "
-            f"id, so {describe(stored, last, eagle_case.vocab_size)}",
+            f"{stored.where} holds absolute ids: {found.evidence}; every engine adds the draft id, "
+            f"so {describe(stored, last, eagle_case.vocab_size)}",
             f"offset {target - last:,} for draft id {last:,}",
             f"store d2t - arange({len(stored)}): first entries "
             f"{sample(integers - range(len(stored)))}",
@@ -164,7 +166,7 @@ def mask(eagle_case: Case) -> Outcome:
     """t2d keeps exactly the target ids that d2t names.
 
     Why: trainers learn with t2d and engines serve with d2t; each is self-consistent alone.
-    Incident: SpecForge#534, where a map made from new data overwrote the one the head was built for.
+    Incident: SpecForge#534, a map made from new data overwrote the one the head was built for.
     Fix: export d2t and t2d from the same mapping as the head's rows.
     Since: 0.1.0
     """
@@ -210,8 +212,12 @@ def order(eagle_case: Case) -> Outcome:
     where = int((read.targets[1:] <= read.targets[:-1]).argmax())
     seen = f"draft ids {where:,} and {where + 1:,} name {sample(read.targets[where : where + 2])}"
     if wanted == "ascending" and read.is_legal:
-        return failed(f"not ascending: {seen}", f"ascending, as {eagle_case.intent.trainer.value} writes")
-    return passed(f"not ascending: {seen}", "consumers that rebuild the order from t2d would scramble it")
+        return failed(
+            f"not ascending: {seen}", f"ascending, as {eagle_case.intent.trainer.value} writes"
+        )
+    return passed(
+        f"not ascending: {seen}", "consumers that rebuild the order from t2d would scramble it"
+    )
 
 
 @contract("mapping.prefix")
@@ -236,83 +242,6 @@ def prefix(eagle_case: Case) -> Outcome:
     return unverified(found.evidence, "--eagle-token-map")
 
 
-@contract("mapping.coverage", needs=("prompts",))
-def coverage(eagle_case: Case) -> Outcome:
-    """The draft vocabulary holds the tokens that the target writes.
-
-    Why: a token outside it is never accepted, so its share bounds the acceptance rate.
-    Incident: dflash#163, where acceptance was fine in English and 6 % in Danish.
-    Fix: count tokens on text like the served one when building the map, or enlarge it.
-    Since: 0.1.0
-    """
-    read, tokens = readings_of(eagle_case), eagle_case.tokens
-    if isinstance(read, Outcome):
-        return read
-    if not tokens:
-        return unverified("no text is given to count", "--eagle-prompts")
-    if not all(0 <= t < read.vocab_size for t in tokens):
-        return failed("the prompts hold ids outside the vocabulary", f"0..{read.vocab_size - 1:,}")
-    share = read.coverage(tokens)
-    measured = f"{share:.1%} of {len(tokens):,} tokens"
-    if share < 0.5:
-        return failed(f"{measured} can be drafted", "at least half")
-    note = f"acceptance cannot exceed {share:.1%}" if share < 0.95 else ""
-    return passed(f"{measured} can be drafted", note)
-
-
-@contract("mapping.token-map")
-def token_map(eagle_case: Case) -> Outcome:
-    """A speculative token map holds distinct absolute target ids.
-
-    Why: SGLang gathers rows of the target's head with it; a bad id stops the server.
-    Incident: sglang#4153, index out of bounds with --speculative-token-map.
-    Fix: save a list or 1-D tensor of distinct target ids.
-    Since: 0.1.0
-    """
-    maps = [m for m in eagle_case.side_maps if m.kind == "token map"]
-    vocab = eagle_case.vocab_size
-    problems = []
-    for stored in maps:
-        ids = as_integers(stored.values)
-        if ids is None:
-            problems.append(f"{stored.where} holds {stored.dtype}, not integers")
-        elif vocab is not None:
-            read = TokenMap.from_absolute(ids, vocab)
-            if read.out_of_range.size:
-                first = int(ids[read.out_of_range[0]])
-                problems.append(f"{stored.where} holds {first:,}, outside 0..{vocab - 1:,}")
-            if read.duplicates.size:
-                problems.append(f"{stored.where} repeats {sample(read.duplicates)}: offsets?")
-    measured = f"{len(maps)} token maps are sound; EAGLE-3 ignores them" if maps else "none is given"
-    return verdict(problems, "distinct ids of the vocabulary", measured)
-
-
-@contract("mapping.side-files")
-def side_files(eagle_case: Case) -> Outcome:
-    """Mapping files beside the checkpoint say what the checkpoint's d2t says.
-
-    Why: a stale file is reused by the next run, whatever draft vocabulary it was made for.
-    Incident: speculators#602, where d2t.npy of another run was picked up.
-    Fix: delete the stale file, or export again with the map that the head was trained for.
-    Since: 0.1.0
-    """
-    read = readings_of(eagle_case)
-    problems, seen = [], 0
-    for stored in eagle_case.side_maps:
-        if stored.kind == "token map":
-            continue
-        seen += 1
-        if isinstance(read, Outcome):
-            return read
-        ids = as_integers(stored.values)
-        one_of = [TokenMap.from_absolute(ids, read.vocab_size)] if ids is not None else []
-        if ids is not None and stored.kind != "selected_token_ids":
-            one_of.append(TokenMap.from_offsets(ids, read.vocab_size))
-        if read not in one_of:
-            problems.append(f"{stored.where} ({len(stored):,} entries) is another map")
-    return verdict(problems, "the checkpoint's own map", f"{seen} files agree" if seen else "none is given")
-
-
 @contract("mapping.engine", subject="engine")
 def engine(eagle_case: Case) -> Outcome:
     """The engine maps draft ids as the trainer did.
@@ -335,4 +264,11 @@ def _maps(case: Case, reading: Resolution) -> Outcome:
         read = readings_of(case)
         same = isinstance(read, TokenMap) and read.is_prefix
         return passed(use.detail) if same else failed(use.detail, "the stored map is used")
+    as_offsets = offset_reading(case)
+    if as_offsets is not None and as_offsets.out_of_range.size:
+        absolute = case.intent.classification is not None and (
+            case.intent.classification.form is Form.ABSOLUTE
+        )
+        by = "mapping.offsets" if absolute else "mapping.range"
+        return blocked(by, reading.semantics.map_note or use.detail)
     return passed(use.detail)

@@ -32,7 +32,7 @@ def function(eagle_map_draft_ids: MapDraftIds, eagle_max_examples: int) -> Outco
     """The function under test maps draft ids as d2t says: target = draft + d2t[draft].
 
     Why: it decides every drafted token; a mistake shows only as a low accept length.
-    Incident: engines that took d2t for absolute ids, added the draft id twice, or wrapped negatives.
+    Incident: ports that took d2t for absolute ids, added the draft id twice or wrapped negatives.
     Fix: return draft_ids + d2t[draft_ids], and refuse ids outside the vocabulary.
     Since: 0.1.0
     """

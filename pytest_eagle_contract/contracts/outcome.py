@@ -16,7 +16,7 @@ class Outcome:
 
     `fix` is the concrete remedy, where the contract's general one is not enough. `notes` are
     oddities that do not fail. `needs` names the option or capability that would decide an
-    unverified contract. `loud` marks a failure that stops the engine rather than spoiling its drafts.
+    unverified contract. `loud` marks a failure that stops the engine instead of spoiling drafts.
     """
 
     status: Status

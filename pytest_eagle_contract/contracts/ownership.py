@@ -60,7 +60,9 @@ def engine_lm_head(eagle_case: Case) -> Outcome:
     def judge(reading: Resolution) -> Outcome:
         facts = reading.semantics
         if sizes.draft_vocab_size is None and facts.draft_vocab_absent == "error":
-            return refused("refuses a config without draft_vocab_size", "draft_vocab_size is written")
+            return refused(
+                "refuses a config without draft_vocab_size", "draft_vocab_size is written"
+            )
         by_null = facts.lm_head == "target's if draft vocab is null" and not sizes.draft_vocab_size
         if by_null and ships:
             return failed("takes the target's head, as draft_vocab_size is not written", "its own")
@@ -103,11 +105,15 @@ def engine_embedding(eagle_case: Case) -> Outcome:
 def _embeds(case: Case, reading: Resolution) -> Outcome:
     facts, sizes = reading.semantics, case.draft.geometry
     ships = EMBEDDING in case.draft.tensors
-    wide = sizes.target_hidden_size is not None and sizes.hidden_size is not None and (
-        sizes.target_hidden_size.value != sizes.hidden_size.value
+    wide = (
+        sizes.target_hidden_size is not None
+        and sizes.hidden_size is not None
+        and (sizes.target_hidden_size.value != sizes.hidden_size.value)
     )
     if wide and not ships:
-        return failed("needs an embedding: the target's has another width", "embed_tokens is stored")
+        return failed(
+            "needs an embedding: the target's has another width", "embed_tokens is stored"
+        )
     if not ships:
         if facts.embedding == "kept":
             return failed("needs an embedding in the checkpoint", "embed_tokens is stored")
@@ -127,6 +133,8 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
 
 def _owns(case: Case) -> bool | None:
     if case.target_weights is not None:
-        rows = compare_rows(case.draft.checkpoint, case.draft.tensors[EMBEDDING], case.target_weights)
+        rows = compare_rows(
+            case.draft.checkpoint, case.draft.tensors[EMBEDDING], case.target_weights
+        )
         return rows.differs
     return case.intent.owns_embedding.value

@@ -58,7 +58,9 @@ def architecture(eagle_case: Case) -> Outcome:
     """
     draft = eagle_case.draft
     if draft.architecture is None:
-        return failed("config.json names no architectures", '["LlamaForCausalLMEagle3"] or an alias')
+        return failed(
+            "config.json names no architectures", '["LlamaForCausalLMEagle3"] or an alias'
+        )
     if not is_eagle3(draft):
         return failed(
             f"{draft.architecture}: layer 0 takes one state, not embedding and hidden side by side",
@@ -212,7 +214,9 @@ def _serves_context(case: Case, reading: Resolution) -> Outcome:
     mine, facts = case.draft.geometry.max_position_embeddings, reading.semantics
     window = case.draft.geometry.sliding_window
     if window is not None and facts.sliding_window != "honoured":
-        return failed(f"ignores the draft's window of {window.value:,}", f"{window.where} is applied")
+        return failed(
+            f"ignores the draft's window of {window.value:,}", f"{window.where} is applied"
+        )
     theirs = case.target.geometry.max_position_embeddings if case.target else None
     if mine is None:
         return passed("the draft states no limit")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_eagle_contract.contracts import (
     layers,
     mapping,
+    mapping_files,
     mapping_function,
     ownership,
     settings,
@@ -13,7 +14,7 @@ from pytest_eagle_contract.contracts import (
 )
 from pytest_eagle_contract.contracts.catalogue import FAMILIES, Contract, contracts_in
 
-MODULES = (mapping, mapping_function, layers, settings, weights, ownership, target)
+MODULES = (mapping, mapping_files, mapping_function, layers, settings, weights, ownership, target)
 
 
 def shipped() -> tuple[Contract, ...]:

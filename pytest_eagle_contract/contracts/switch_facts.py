@@ -51,7 +51,8 @@ def _unused_fc(draft: Draft) -> Iterator[str]:
 
 def compared(case: Case, reading: Resolution) -> Outcome:
     """Return whether an engine computes with the switches that were intended."""
-    certain, doubtful = [], []
+    certain: list[str] = []
+    doubtful: list[str] = []
     for name, stated in case.intent.switches.items():
         use = reading.switches.get(name)
         if use is None or stated.value is None or use.value == stated.value:
@@ -74,7 +75,7 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[str]:
     The two norms before fc are compared as switches already.
     """
     stored = {info.name: short for short, info in case.draft.tensors.items()}
-    lost = {}
+    lost: dict[str, str] = {}
     for name in reading.tensors.unknown:
         switch = controlling_switch(stored[name])
         if switch in ("bias", "attention_bias"):

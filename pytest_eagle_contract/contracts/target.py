@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
-from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
 from pytest_eagle_contract.contracts.map_facts import readings_of
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
 from pytest_eagle_contract.token_map import TokenMap
 
 SPECIALS = ("bos_token_id", "eos_token_id")
@@ -40,7 +40,10 @@ def _unlike(case: Case) -> Iterator[str]:
     mine, theirs = case.draft.geometry, case.target.geometry
     width = mine.target_hidden_size or mine.hidden_size
     if width and theirs.hidden_size and width.value != theirs.hidden_size.value:
-        yield f"{width.where} is {width.value:,}, the target's hidden_size {theirs.hidden_size.value:,}"
+        yield (
+            f"{width.where} is {width.value:,}, "
+            f"the target's hidden_size {theirs.hidden_size.value:,}"
+        )
     if mine.vocab_size and theirs.vocab_size and mine.vocab_size.value != theirs.vocab_size.value:
         yield (
             f"{mine.vocab_size.where} is {mine.vocab_size.value:,}, "
@@ -71,7 +74,9 @@ def tokenizer(eagle_case: Case) -> Outcome:
                 if vocab is not None and not -1 <= token < vocab:
                     problems.append(f"{config.path.name}: {key} is {token}, vocab_size {vocab:,}")
     read = readings_of(eagle_case)
-    absent = sorted(t for t in specials if isinstance(read, TokenMap) and not read.draft_ids_of(t).size)
+    absent = sorted(
+        t for t in specials if isinstance(read, TokenMap) and not read.draft_ids_of(t).size
+    )
     if problems:
         return verdict(problems, "ids of the vocabulary", "")
     note = f"special ids {absent} are outside the draft vocabulary" if absent else ""

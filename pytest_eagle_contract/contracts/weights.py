@@ -26,7 +26,10 @@ def is_eagle3(draft: Draft) -> bool:
     """
     if draft.latent_attention:
         return True
-    hidden, query = draft.geometry.hidden_size, draft.tensors.get("layers.0.self_attn.q_proj.weight")
+    hidden, query = (
+        draft.geometry.hidden_size,
+        draft.tensors.get("layers.0.self_attn.q_proj.weight"),
+    )
     if query is None or hidden is None or len(query.shape) != 2:
         return "layers.0.hidden_norm.weight" in draft.tensors or "fc.weight" in draft.tensors
     return query.shape[1] != hidden.value
@@ -83,9 +86,7 @@ def _placed(case: Case, reading: Resolution) -> Outcome:
         )
     lost = [name for name in unknown if stored[name] in _known(case.draft)]
     if lost:
-        return failed(
-            f"drops {sample(lost)} silently", "every weight is used", _rename_hint(lost)
-        )
+        return failed(f"drops {sample(lost)} silently", "every weight is used", _rename_hint(lost))
     note = f"{sample(unknown)} are ignored" if unknown else ""
     return passed(f"{len(reading.tensors.loaded)} tensors are loaded", note)
 
@@ -100,7 +101,10 @@ def _too_deep(name: str, draft: Draft) -> bool:
 
 def _known(draft: Draft) -> set[str]:
     layers = max(draft.layers, 1)
-    known = {**expected_shapes(draft.geometry, layers, 1), **optional_shapes(draft.geometry, layers, 1)}
+    known = {
+        **expected_shapes(draft.geometry, layers, 1),
+        **optional_shapes(draft.geometry, layers, 1),
+    }
     return set(known)
 
 
@@ -132,7 +136,9 @@ def shapes(eagle_case: Case) -> Outcome:
         for name, info in draft.tensors.items()
         if name in wanted and name not in ELSEWHERE and not _fits(info, wanted[name])
     ]
-    return verdict(problems, "the shapes of the config", f"{len(draft.tensors)} shapes fit the config")
+    return verdict(
+        problems, "the shapes of the config", f"{len(draft.tensors)} shapes fit the config"
+    )
 
 
 def _fits(info: TensorInfo, wanted: tuple[int | None, ...]) -> bool:
@@ -174,15 +180,21 @@ def quantization(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     draft = eagle_case.draft
-    stated = draft.config.table("quantization_config", "transformer_layer_config.quantization_config")
-    packed = [i for n, i in draft.tensors.items() if n not in ("d2t", "t2d") and i.dtype in QUANTISED]
+    stated = draft.config.table(
+        "quantization_config", "transformer_layer_config.quantization_config"
+    )
+    packed = [
+        i for n, i in draft.tensors.items() if n not in ("d2t", "t2d") and i.dtype in QUANTISED
+    ]
     if packed and stated is None:
         return failed(
             f"{packed[0].name} is {packed[0].dtype} and no quantization_config is written",
             "both or neither",
         )
     if stated is not None and not packed:
-        return failed(f"{stated.where} is written and all weights are plain floats", "both or neither")
+        return failed(
+            f"{stated.where} is written and all weights are plain floats", "both or neither"
+        )
     return passed("quantised and declared" if packed else "plain weights, nothing declared")
 
 
@@ -239,4 +251,3 @@ def engine_depth(eagle_case: Case) -> Outcome:
         return passed(f"{layers} layers", note)
 
     return across(eagle_case, judge)
-

@@ -42,12 +42,14 @@ class Semantics:
     aux_argument: str = ""
     aux_rule: Rule = "boundary"
     aux_default: DefaultBoundaries = REFERENCE
-    aux_order: Literal["ascending", "listed"] = "ascending"
+    aux_order: Literal["ascending", "listed", "must ascend"] = "ascending"
     aux_duplicates: Literal["collapse", "kept"] = "collapse"
     aux_lowest: int = 0
     aux_highest: int = 0  # relative to L: 0 captures the final state, -1 stops one block earlier
     aux_below: Literal["dropped", "error"] = "dropped"  # what happens to b < aux_lowest
     aux_above: Literal["dropped", "error"] = "dropped"  # what happens to b > L + aux_highest
+    aux_final_late: bool = False  # b = L + 1 captures the final state, b = L nothing
+    aux_nothing: str = ""  # why no state of this target is captured, where that is so
     aux_min_layers: int = 1
     aux_count_keys: tuple[str, ...] = ()  # places of a count, or of an id list whose length counts
     aux_count_fixed: int = 3
@@ -60,6 +62,7 @@ class Semantics:
     map_outside: Literal["silent", "error", "device error"] = "silent"
     map_duplicates: Literal["harmless", "error"] = "harmless"
     map_length: Literal["unchecked", "error"] = "unchecked"
+    map_note: str = ""  # what becomes of a target outside the vocabulary, in words
 
     # Tensors. `rename` are ordered substring rules to canonical names.
     rename: tuple[tuple[str, str], ...] = (("midlayer.", "layers.0."),)
@@ -78,7 +81,7 @@ class Semantics:
     lm_head: Literal["own", "target's if draft vocab is null", "target's if absent"] = "own"
     draft_vocab_absent: Literal["vocab_size", "error"] = "vocab_size"
     draft_vocab_null: Literal["as absent", "vocab_size"] = "as absent"
-    tie: Literal["ignored", "head from embedding", "lm_head skipped"] = "ignored"
+    tie: Literal["ignored", "head from embedding", "lm_head skipped", "error"] = "ignored"
 
     # Structure.
     architectures: frozenset[str] = frozenset()  # empty: any name is accepted

@@ -59,6 +59,8 @@ def captured_with(config: Config, facts: Semantics, layers: int | None) -> Captu
     off = config.flag(facts.aux_off_key) if facts.aux_off_key else None
     if off is not None and not off.value:
         return Captured(off.where, ())
+    if facts.aux_nothing:
+        return Captured("", None, error=facts.aux_nothing)
     if layers is not None and layers < facts.aux_min_layers:
         error = f"refuses targets of fewer than {facts.aux_min_layers} layers, this one has {layers}"
         return Captured("", None, error=error)
@@ -74,8 +76,8 @@ def captured_with(config: Config, facts: Semantics, layers: int | None) -> Captu
 
 def _ids(config: Config, facts: Semantics) -> Located[tuple[int, ...]] | None:
     for key in facts.aux_keys:
-        shadowed = facts.aux_nested_shadows_top and "." not in key and config.has("eagle_config")
-        found = None if shadowed else config.integers(key)
+        nested = facts.aux_nested_shadows_top and "." not in key and config.table("eagle_config")
+        found = None if nested else config.integers(key)
         if found is not None:
             return found
     return None
@@ -86,20 +88,24 @@ def _bounded(
 ) -> Captured:
     if boundaries is None or isinstance(boundaries, DefaultBoundaries):
         return Captured(where, boundaries)
+    if facts.aux_order == "must ascend" and list(boundaries) != sorted(set(boundaries)):
+        return Captured(where, None, error=f"refuses ids that do not ascend: {where}")
     if facts.aux_duplicates == "collapse":
         boundaries = tuple(dict.fromkeys(boundaries))
     if facts.aux_order == "ascending":
         boundaries = tuple(sorted(boundaries))
     highest = None if layers is None else layers + facts.aux_highest
     below = [b for b in boundaries if b < facts.aux_lowest]
-    above = [b for b in boundaries if highest is not None and b > highest]
+    late = layers + 1 if facts.aux_final_late and layers is not None else None
+    above = [b for b in boundaries if highest is not None and b > highest and b != late]
     fatal = (below if facts.aux_below == "error" else []) + (
         above if facts.aux_above == "error" else []
     )
     lost = (*below, *above)
     if fatal:
         return Captured(where, None, lost, f"fails on boundaries {_listed(fatal)} of {layers} layers")
-    return Captured(where, tuple(b for b in boundaries if b not in lost), lost)
+    kept = (b for b in boundaries if b not in lost)
+    return Captured(where, tuple(layers if b == late and layers else b for b in kept), lost)
 
 
 def _width(config: Config, facts: Semantics) -> Width:
@@ -131,7 +137,8 @@ def _token_map(draft: Draft, facts: Semantics) -> MapUse:
 
 
 def _without_map(facts: Semantics, equal: bool) -> MapUse:
-    if equal:
+    # A map of zeros is gathered whether or not the vocabularies are equal.
+    if equal and facts.map_absent != "zeros":
         return MapUse("none", "draft and target vocabulary are equal")
     details = {
         "identity": "no d2t: draft ids are taken as target ids, silently",

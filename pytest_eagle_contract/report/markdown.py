@@ -12,7 +12,12 @@ def markdown(
     records: Sequence[Record], engines: Sequence[Record], complaints: Sequence[str]
 ) -> str:
     """Return the whole report."""
-    lines = ["## EAGLE-3 contracts", "", f"**{closing(verdict(records, complaints), records)}**", ""]
+    lines = [
+        "## EAGLE-3 contracts",
+        "",
+        f"**{closing(verdict(records, complaints), records)}**",
+        "",
+    ]
     if records:
         subjects = list(dict.fromkeys(r["subject"] for r in records))
         cells = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
@@ -22,7 +27,13 @@ def markdown(
     if engines:
         lines += ["", *_rows(("engine", "verdict", "reasons"))]
         lines += [
-            _row((f"{e['name']} {e['version']} {e['runner'] or ''}", e["verdict"], ", ".join(e["reasons"])))
+            _row(
+                (
+                    f"{e['name']} {e['version']} {e['runner'] or ''}",
+                    e["verdict"],
+                    ", ".join(e["reasons"]),
+                )
+            )
             for e in engines
         ]
     for r in records:

@@ -30,7 +30,12 @@ def write(
         terminal.write_line("")
         for line in contract_table(records, everything=verbose):
             terminal.write_line(line)
-    for block in (_matrix(engines), _notes(records, verbose), _open(records), _complaints(complaints)):
+    for block in (
+        _matrix(engines),
+        _notes(records, verbose),
+        _open(records),
+        _complaints(complaints),
+    ):
         if block:
             terminal.write_line("")
             for line in block:
@@ -62,7 +67,9 @@ def closing(result: str, records: Sequence[Record]) -> str:
 
 
 def _checkpoints(records: Sequence[Record]) -> Iterator[str]:
-    seen: dict[str, Any] = {r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]}
+    seen: dict[str, Any] = {
+        r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]
+    }
     for path, found in seen.items():
         size = f"{found['draft_vocab_size'] or '?'} of {found['vocab_size'] or '?'} tokens"
         yield f"{path}: trainer {found['trainer'] or 'not recognised'}, {size}"
@@ -84,9 +91,7 @@ def _matrix(engines: Sequence[Record]) -> list[str]:
 
 
 def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
-    found = dict.fromkeys(
-        f"note: {r['id']}: {note}" for r in records for note in r["notes"]
-    )
+    found = dict.fromkeys(f"note: {r['id']}: {note}" for r in records for note in r["notes"])
     listed = list(found)
     if verbose or len(listed) <= MOST_NOTES:
         return listed

@@ -24,7 +24,11 @@ def _field(label: str, text: str, *, wrap: bool) -> list[str]:
     if not wrap:
         return [head + text]
     return textwrap.wrap(
-        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False,
+        text,
+        WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
         break_on_hyphens=False,
     )
 
@@ -33,4 +37,6 @@ def table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     """Return rows as aligned columns; the first row is the head."""
     listed = [tuple(map(str, row)) for row in rows]
     widths = [max(len(row[i]) for row in listed) for i in range(len(listed[0]))]
-    return ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in listed]
+    return [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in listed
+    ]

@@ -9,7 +9,16 @@ from pytest_eagle_contract.report.matrix import undecided
 
 Record = Mapping[str, Any]
 FIELDS = (
-    "id", "subject", "outcome", "measured", "expected", "why", "fix", "incident", "notes", "needs",
+    "id",
+    "subject",
+    "outcome",
+    "measured",
+    "expected",
+    "why",
+    "fix",
+    "incident",
+    "notes",
+    "needs",
     "nodeid",
 )
 

@@ -9,7 +9,13 @@ from pytest_eagle_contract.token_map import Classification, TokenMap, classify
 from pytest_eagle_contract.trainers.layer_ids import intended_layers
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
-SWITCHES = ("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output", "use_aux_hidden_state")
+SWITCHES = (
+    "norm_before_residual",
+    "norm_before_fc",
+    "fc_norm",
+    "norm_output",
+    "use_aux_hidden_state",
+)
 SHOWN_BY = {"norm_before_fc": "input_norm.weight", "fc_norm": "fc_norm.0.weight"}
 REFERENCE_SWITCHES = {name: name == "use_aux_hidden_state" for name in SWITCHES}
 """What the EAGLE-3 reference computes: aux states, none of the later norms."""
@@ -48,7 +54,9 @@ def switch_places(name: str) -> tuple[str, ...]:
 def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
     if trainer is not None and name in trainer.trained_as:
         value = trainer.trained_as[name]
-        return Stated(value, Evidence.DECLARED, f"{trainer.title} trains it so whatever the key says")
+        return Stated(
+            value, Evidence.DECLARED, f"{trainer.title} trains it so whatever the key says"
+        )
     written = draft.config.flag(*switch_places(name))
     if written is not None:
         return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")
@@ -58,7 +66,9 @@ def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[b
     if trainer is not None and name in trainer.switch_defaults:
         value = trainer.switch_defaults[name]
         return Stated(value, Evidence.DEFAULT, f"{trainer.title}'s default, the key is not written")
-    return Stated(REFERENCE_SWITCHES[name], Evidence.DEFAULT, "the reference's, the key is not written")
+    return Stated(
+        REFERENCE_SWITCHES[name], Evidence.DEFAULT, "the reference's, the key is not written"
+    )
 
 
 def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:

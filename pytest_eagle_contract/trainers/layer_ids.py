@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pytest_eagle_contract.boundaries import REFERENCE, Boundaries, DefaultBoundaries, convert
 from pytest_eagle_contract.checkpoint.config import Config, Located
 from pytest_eagle_contract.intent import Evidence, Stated
+from pytest_eagle_contract.trainers.model import NESTED_IDS as NESTED
+from pytest_eagle_contract.trainers.model import TOP_IDS as TOP
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
-TOP = "eagle_aux_hidden_state_layer_ids"
-NESTED = f"eagle_config.{TOP}"
 OUTPUT_DEFAULT = REFERENCE.shifted(-1)
 """The reference default written as layer outputs: {1, L//2-1, L-4}."""
 
@@ -42,7 +42,10 @@ def written_ids(config: Config) -> list[Located[tuple[int, ...]]]:
 
 
 def intended_layers(
-    config: Config, trainer: TrainerProfile | None, layers: int | None, given: tuple[int, ...] | None
+    config: Config,
+    trainer: TrainerProfile | None,
+    layers: int | None,
+    given: tuple[int, ...] | None,
 ) -> LayerIntent:
     """Return what the trainer captured, by the first evidence that settles it.
 
@@ -89,29 +92,33 @@ def _one(
     trainer: TrainerProfile | None,
     layers: int | None,
 ) -> LayerIntent:
-    if trainer is not None:
+    ids, order = written.value, _order(trainer, written.value)
+    if layers is not None and ids and max(ids) == layers:
+        reason = f"{written.where} holds {layers} = L, which no layer output is called"
+        return LayerIntent(Stated(_in_order(ids, trainer), Evidence.DECLARED, reason), order)
+    # Ids at a place where the trainer writes none were added by someone else, in his own counting.
+    if trainer is not None and written.where in trainer.ids_places:
         return _by_trainer(written, trainer)
-    ids, order = written.value, _order(None, written.value)
     if config.has("speculators_model_type"):
         reason = f"{written.where}: the speculators format counts boundaries"
         return LayerIntent(Stated(ids, Evidence.DECLARED, reason), order)
-    for formula, shift, meaning in ((OUTPUT_DEFAULT, 1, "layer outputs"), (REFERENCE, 0, "boundaries")):
+    for formula, shift, meaning in (
+        (OUTPUT_DEFAULT, 1, "layer outputs"),
+        (REFERENCE, 0, "boundaries"),
+    ):
         count = formula.layers_for(ids)
         if count is not None and layers in (None, count):
-            reason = f"{written.where} {list(ids)} is the default set {formula} written as {meaning}"
+            reason = (
+                f"{written.where} {list(ids)} is the default set {formula} written as {meaning}"
+            )
             boundaries = tuple(i + shift for i in ids)
             return LayerIntent(Stated(boundaries, Evidence.DECLARED, reason), order)
-    if layers is not None and ids and max(ids) == layers:
-        reason = f"{written.where} holds {layers} = L, which no layer output is called"
-        return LayerIntent(Stated(ids, Evidence.DECLARED, reason), order)
     reason = f"{written.where} {list(ids)} could be layer outputs or boundaries"
     return LayerIntent(Stated(None, Evidence.UNKNOWN, reason), order, _readings(ids))
 
 
 def _by_trainer(written: Located[tuple[int, ...]], trainer: TrainerProfile) -> LayerIntent:
-    boundaries = convert(written.value, trainer.ids_mean, None) or ()
-    if trainer.order == "ascending":
-        boundaries = tuple(sorted(boundaries))
+    boundaries = _in_order(convert(written.value, trainer.ids_mean, None) or (), trainer)
     meaning = "boundaries" if trainer.ids_mean == "boundary" else "layer outputs"
     reason = f"{written.where} {list(written.value)}: {trainer.title} counts {meaning}"
     return LayerIntent(
@@ -119,10 +126,17 @@ def _by_trainer(written: Located[tuple[int, ...]], trainer: TrainerProfile) -> L
     )
 
 
+def _in_order(boundaries: tuple[int, ...], trainer: TrainerProfile | None) -> tuple[int, ...]:
+    sorts = trainer is not None and trainer.order == "ascending"
+    return tuple(sorted(boundaries)) if sorts else boundaries
+
+
 def _none_written(trainer: TrainerProfile | None) -> LayerIntent:
     formula: DefaultBoundaries = trainer.default if trainer else REFERENCE
     whose = f"{trainer.title}'s default" if trainer else "the default of most trainers"
-    reason = f"no layer ids are written; {formula} is {whose}, and overridden ids are often not saved"
+    reason = (
+        f"no layer ids are written; {formula} is {whose}, and overridden ids are often not saved"
+    )
     return LayerIntent(
         Stated(formula, Evidence.DEFAULT, reason),
         Stated("ascending", Evidence.DEFAULT, "defaults are listed in layer order"),

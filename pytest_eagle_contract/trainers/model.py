@@ -8,6 +8,10 @@ from typing import Literal
 
 from pytest_eagle_contract.boundaries import REFERENCE, DefaultBoundaries
 
+TOP_IDS = "eagle_aux_hidden_state_layer_ids"
+NESTED_IDS = f"eagle_config.{TOP_IDS}"
+"""The two places where trainers write layer ids."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -29,12 +33,23 @@ class Signature:
     layouts: frozenset[str] = frozenset()
 
 
+PLAIN_EAGLE3 = Signature(
+    10,
+    "a midlayer under LlamaForCausalLMEagle3, as several trainers write it",
+    architectures=frozenset({"LlamaForCausalLMEagle3"}),
+    prefixes=("midlayer.",),
+)
+"""What SpecForge, verl-SpeCo and a re-saved EAGLE head share; each lists it, so none is guessed."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrainerProfile:
     """Declare one trainer: how its exports are recognised and what their fields mean.
 
-    `ids_mean` is what a written layer id names. `switch_defaults` are the values trained with
-    when a key is absent. `sources` name the file and symbol each statement was read from.
+    `ids_mean` is what a layer id names that is written in one of `ids_places`. `switch_defaults`
+    are the values trained with when a key is absent, `trained_as` those trained with whatever a key
+    says. `rope_theta` is the rotary base it trains with whatever the config says, None where it
+    honours the config. `sources` name the file and symbol each statement was read from.
     """
 
     name: str
@@ -51,4 +66,5 @@ class TrainerProfile:
     ships_t2d: bool = True
     map_when_equal: bool = True
     embedding: Literal["trained or kept", "target's", "left out"] = "target's"
+    rope_theta: float | None = None
     sources: Mapping[str, str] = field(default_factory=dict)

@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from corrupt import CONFIG, json_bytes, tensors, write
 from safetensors.numpy import save
 
 from pytest_eagle_contract.checkpoint.locate import locate
 from pytest_eagle_contract.errors import InputError
+
+from .corrupt import CONFIG, json_bytes, tensors, write
 
 
 def refusal(path: Path) -> str:

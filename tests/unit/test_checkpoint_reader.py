@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corrupt import CONFIG, json_bytes, tensors, write
 from safetensors.numpy import save
 
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.checkpoint.hub import is_uri, resolve_uri
 from pytest_eagle_contract.checkpoint.reader import manifest_digest, open_target
 from pytest_eagle_contract.errors import InputError
+
+from .corrupt import CONFIG, json_bytes, tensors, write
 
 HEAVY = ("numpy", "torch", "transformers", "safetensors", "huggingface_hub")
 
@@ -98,7 +99,7 @@ def test_without_huggingface_hub_the_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(InputError, match="pip install huggingface_hub"):
+    with pytest.raises(InputError, match=r"pip install 'pytest-eagle-contract\[hub\]'"):
         open_checkpoint("hf://org/name")
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from corrupt import framed, tensors, write
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save, save_file
@@ -23,6 +22,8 @@ from pytest_eagle_contract.checkpoint.safetensors_source import (
     open_safetensors,
 )
 from pytest_eagle_contract.errors import InputError
+
+from .corrupt import framed, tensors, write
 
 CODES = {"bfloat16": "BF16", "float16": "F16", "float32": "F32", "int64": "I64", "bool": "BOOL"}
 

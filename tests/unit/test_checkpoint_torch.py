@@ -12,11 +12,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from corrupt import Hostile, archive, json_bytes, write
 
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.checkpoint.torch_source import load_pickle, open_torch
 from pytest_eagle_contract.errors import InputError
+
+from .corrupt import Hostile, archive, json_bytes, write
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from corrupt import CONFIG, FAMILIES, places, write
 
 from pytest_eagle_contract.checkpoint import Checkpoint, Config, open_checkpoint
 from pytest_eagle_contract.checkpoint.geometry import read_geometry
 from pytest_eagle_contract.checkpoint.reader import manifest_digest
 from pytest_eagle_contract.errors import InputError
+
+from .corrupt import CONFIG, FAMILIES, places, write
 
 SEED = 20240607
 MAX_PEAK = 64 * 1024 * 1024

@@ -1,0 +1,150 @@
+"""Every known engine, and how `--eagle-engine` names one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from importlib import metadata
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from pytest_eagle_contract.engines.llama_cpp import LLAMA_CPP
+from pytest_eagle_contract.engines.lmdeploy import LMDEPLOY
+from pytest_eagle_contract.engines.model import Engine, EngineProfile
+from pytest_eagle_contract.engines.openvino import OPENVINO
+from pytest_eagle_contract.engines.safeai import SAFEAI
+from pytest_eagle_contract.engines.sglang import SGLANG
+from pytest_eagle_contract.engines.tensorrt_llm import TENSORRT_LLM
+from pytest_eagle_contract.engines.tokenspeed import TOKENSPEED
+from pytest_eagle_contract.engines.vllm import VLLM
+from pytest_eagle_contract.errors import InputError
+
+PROFILES: tuple[EngineProfile, ...] = (
+    SGLANG,
+    VLLM,
+    TENSORRT_LLM,
+    LLAMA_CPP,
+    TOKENSPEED,
+    LMDEPLOY,
+    OPENVINO,
+    SAFEAI,
+)
+OPTION = "--eagle-engine"
+SPEC = re.compile(r"(?P<name>[^<>=!~:\s]+)(?P<versions>[<>=!~][^:]*)?(?::(?P<runner>[\w.-]+))?")
+EXACT = re.compile(r"={2,3}\s*(?P<version>[^\s,*]+)\s*")
+
+
+def find(spec: str) -> Engine:
+    """Return the engine that `NAME[SPECIFIER][:RUNNER]` names; InputError where there is none.
+
+    `sglang`, `vllm==0.32.0:v2`, `sglang>=0.5.12` and `vllm:v1` are examples.
+    """
+    parts = SPEC.fullmatch(spec.strip())
+    if parts is None:
+        raise _refusal(spec, "is no engine", "write NAME[SPECIFIER][:RUNNER], as in vllm==0.32.0:v2")
+    profile = _profile(parts["name"], spec)
+    if parts["versions"]:
+        version = _chosen(profile, parts["versions"], spec)
+    else:
+        version = _installed(profile) or profile.latest
+    return Engine(profile, version, _runner(profile, version, parts["runner"], spec))
+
+
+def default_engines() -> tuple[Engine, ...]:
+    """Return every engine at its latest known version, once for each of its runners."""
+    return tuple(
+        Engine(profile, profile.latest, runner)
+        for profile in PROFILES
+        for runner in _runners(profile, profile.latest) or ("",)
+    )
+
+
+def _profile(name: str, spec: str) -> EngineProfile:
+    known = {profile.name: profile for profile in PROFILES}
+    known |= {alias: profile for profile in PROFILES for alias in profile.aliases}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
+    near = near or [profile.name for profile in PROFILES]
+    raise _refusal(spec, f"there is no engine {name}", f"did you mean {' or '.join(near)}?")
+
+
+def _chosen(profile: EngineProfile, text: str, spec: str) -> str:
+    """Return the newest known version that a specifier admits."""
+    try:
+        wanted = SpecifierSet(text)
+    except InvalidSpecifier:
+        raise _refusal(spec, f"{text} is no version specifier", "write one as in >=0.5.12") from None
+    if wanted.contains(profile.latest, prereleases=True):
+        return profile.latest
+    if not profile.versions:
+        remedy = f"leave the version out or write {profile.name}=={profile.latest}"
+        raise _refusal(spec, f"only one snapshot is known, {profile.latest}", remedy)
+    exact = EXACT.fullmatch(text)
+    candidates = [Version(exact["version"])] if exact else _boundaries(profile)
+    # The specifier is asked again: `==X,!=X` names a version that it excludes.
+    admitted = [v for v in candidates if wanted.contains(v, prereleases=True)]
+    covered = [v for v in admitted if _covers(profile, v)]
+    if covered:
+        return str(max(covered))
+    raise _refusal(spec, f"outside the versions known, {profile.versions}", "choose one of these")
+
+
+def _boundaries(profile: EngineProfile) -> list[Version]:
+    """Return the versions at which something changes, as far as the profile names them."""
+    ranges = [profile.versions, *(facts.versions for facts in profile.facts)]
+    ranges += [versions for _, versions in profile.runners]
+    return [version for text in ranges for version in _named(text)]
+
+
+def _named(ranges: str) -> Iterator[Version]:
+    for specifier in SpecifierSet(ranges):
+        try:
+            yield Version(specifier.version)
+        except InvalidVersion:  # a wildcard, `==0.5.*`
+            continue
+
+
+def _installed(profile: EngineProfile) -> str | None:
+    """Return the version installed here, where the profile speaks of it.
+
+    A profile read at one snapshot says nothing of the release that happens to be installed.
+    """
+    for name in profile.distributions if profile.versions else ():
+        try:
+            version = Version(metadata.version(name))
+        except (metadata.PackageNotFoundError, InvalidVersion):
+            continue
+        if _covers(profile, version):
+            return version.public
+    return None
+
+
+def _covers(profile: EngineProfile, version: Version) -> bool:
+    return SpecifierSet(profile.versions).contains(version, prereleases=True)
+
+
+def _runner(profile: EngineProfile, version: str, runner: str | None, spec: str) -> str:
+    existing = _runners(profile, version)
+    if runner is None:
+        return existing[-1] if existing else ""
+    if runner in existing:
+        return runner
+    if not existing:
+        raise _refusal(spec, f"{profile.name} {version} has no runners", f"leave :{runner} out")
+    listed = " or ".join(existing)
+    raise _refusal(spec, f"{profile.name} {version} has no runner {runner}", f"write {listed}")
+
+
+def _runners(profile: EngineProfile, version: str) -> tuple[str, ...]:
+    return tuple(
+        runner
+        for runner, versions in profile.runners
+        if SpecifierSet(versions).contains(version, prereleases=True)
+    )
+
+
+def _refusal(spec: str, problem: str, remedy: str) -> InputError:
+    return InputError(OPTION, spec, problem, remedy)
