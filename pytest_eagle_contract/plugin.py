@@ -34,14 +34,14 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the settings, and point an otherwise empty command line at the shipped contracts."""
+    """Read the settings; a draft without test paths runs the shipped contracts and nothing else."""
     config.addinivalue_line(
         "markers", "eagle_contract(id, subject): an EAGLE-3 contract; select with -m eagle_contract"
     )
     settings = config.stash[SETTINGS] = read_settings(config)
     given = config.args_source is pytest.Config.ArgsSource.ARGS
-    if settings.get("suite") or (settings.get("ckpt") and not given):
-        config.args = [*(config.args if given else ()), str(SUITE)]
+    if not given and (settings.get("ckpt") or settings.get("suite")):
+        config.args = []
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,15 +59,16 @@ def pytest_collection(session: pytest.Session) -> None:
             )
 
 
-def pytest_pycollect_makemodule(
-    module_path: Path, parent: pytest.Collector
-) -> pytest.Module | None:
-    """Collect the shipped contracts from the file that lists them."""
-    if module_path != SUITE or RUN not in parent.config.stash:
-        return None
-    from pytest_eagle_contract.suite import Suite
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Put the shipped contracts before the collected tests, in time for -k and -m."""
+    if RUN in config.stash and (config.stash[SETTINGS].get("suite") or not config.args):
+        from pytest_eagle_contract.suite import Suite
 
-    return Suite.from_parent(parent, path=module_path, nodeid="eagle-contract")
+        suite = Suite.from_parent(session, path=SUITE, nodeid="eagle-contract")
+        items[:0] = session.genitems(suite)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

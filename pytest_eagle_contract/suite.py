@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import inspect
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -32,6 +34,9 @@ class ContractFailed(Exception):
 
 class Suite(pytest.Module):
     """Collect one item for each contract and subject."""
+
+    def _getobj(self) -> ModuleType:
+        return sys.modules[__name__]
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield files first, then engines, then the matrix, for each checkpoint."""

@@ -230,6 +230,8 @@ def _serves_context(case: Case, reading: Resolution) -> Outcome:
         return refused(f"refuses to start with {short}", f"{theirs.value:,}", fix)
     if facts.context_shorter == "raised to the target's":
         return passed(f"{short}; raises the draft's to the target's")
+    if facts.context_shorter == "stops drafting":
+        return failed(f"drafts nothing past {short}", f"{theirs.value:,}", fix)
     return failed(f"drafts wrongly past {short}", f"{theirs.value:,}", fix)
 
 

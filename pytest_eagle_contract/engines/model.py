@@ -41,6 +41,7 @@ class Semantics:
     aux_nested_shadows_top: bool = False
     aux_argument: str = ""
     aux_rule: Rule = "boundary"
+    aux_output_keys: tuple[str, ...] = ()  # places that count layer outputs whatever the rule is
     aux_default: DefaultBoundaries = REFERENCE
     aux_order: Literal["ascending", "listed", "must ascend"] = "ascending"
     aux_duplicates: Literal["collapse", "kept"] = "collapse"
@@ -57,6 +58,7 @@ class Semantics:
 
     # Token map.
     map_absent: Literal["identity", "zeros", "error"] = "identity"
+    map_stored: Literal["used", "lost"] = "used"  # lost: loaded and then forgotten
     map_equal_vocab: Literal["used", "ignored", "error"] = "used"
     map_dtypes: Literal["integer", "any"] = "any"
     map_outside: Literal["silent", "error", "device error"] = "silent"
@@ -70,6 +72,7 @@ class Semantics:
     refused: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ("t2d",)
     unknown: Literal["dropped", "error"] = "dropped"
+    unknown_dropped: tuple[str, ...] = ()  # endings that are dropped where others are an error
     missing: Literal["silent", "error"] = "silent"
     bias_switches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # "o_proj.bias" to the config keys, any of which creates it; a bias that is not listed here
@@ -88,6 +91,7 @@ class Semantics:
     speculators_format: bool = False
     max_layers: int = 0  # 0: any number
     later_layer_norm: Literal["hidden_norm", "input_layernorm", ""] = ""
+    qk_norm: bool = False  # attention normalises queries and keys by q_norm and k_norm
     head_dim: Literal["read", "hidden_size / heads"] = "read"
     target_hidden_size: Effect = "honoured"
     target_architectures: frozenset[str] = frozenset()  # empty: not restricted, or not known
@@ -99,7 +103,9 @@ class Semantics:
     rope_keys: tuple[str, ...] = ("rope_parameters", "rope_theta", "rope_scaling")
     rope_types: frozenset[str] = frozenset()  # empty: any
     rope_theta: Effect = "honoured"
-    context_shorter: Literal["error", "raised to the target's", "as is", "silent clamp"] = "as is"
+    context_shorter: Literal[
+        "error", "raised to the target's", "as is", "silent clamp", "stops drafting"
+    ] = "as is"
     sliding_window: Effect = "honoured"
 
 
@@ -111,7 +117,8 @@ class Facts:
     """Set some fields of Semantics for a range of versions, a runner or some targets.
 
     `targets` holds the target's `architectures` strings and `drafts` the draft's; empty applies to
-    all of them. `source` names the file and symbol read, or says `measured`.
+    all of them. `wrapped` is the model type inside a speculators-format draft, or `any` for all
+    such drafts. `source` names the file and symbol read, or says `measured`.
     """
 
     sets: Mapping[str, object]
@@ -120,17 +127,21 @@ class Facts:
     runner: str = ""
     targets: frozenset[str] = frozenset()
     drafts: frozenset[str] = frozenset()
+    wrapped: str = ""
 
     def __post_init__(self) -> None:
         unknown = set(self.sets) - FIELDS
         if unknown:
             raise TypeError(f"no such facts: {', '.join(sorted(unknown))}")
 
-    def holds(self, version: Version, runner: str, draft: str | None) -> bool:
+    def holds(
+        self, version: Version, runner: str, draft: str | None, wrapped: str | None = None
+    ) -> bool:
         """Tell whether these facts apply to a version, runner and draft, whatever the target."""
         in_range = SpecifierSet(self.versions).contains(version, prereleases=True)
         mine = not self.drafts or draft in self.drafts
-        return in_range and mine and self.runner in ("", runner)
+        form = not self.wrapped or (wrapped is not None and self.wrapped in ("any", wrapped))
+        return in_range and mine and form and self.runner in ("", runner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +181,17 @@ class Reading:
     sources: Mapping[str, str]
 
 
-def readings(engine: Engine, architecture: str | None, draft: str | None) -> tuple[Reading, ...]:
+def readings(
+    engine: Engine, architecture: str | None, draft: str | None, wrapped: str | None = None
+) -> tuple[Reading, ...]:
     """Return the engine's semantics for the architectures of a target and a draft.
 
+    `wrapped` is the model type inside a draft in the speculators format, None for other drafts.
     One reading when the architecture is known; otherwise one for the common case and one for each
     family that differs, because the target decides.
     """
     version = Version(engine.version)
-    held = [f for f in engine.profile.facts if f.holds(version, engine.runner, draft)]
+    held = [f for f in engine.profile.facts if f.holds(version, engine.runner, draft, wrapped)]
     if architecture is not None:
         mine = [f for f in held if not f.targets or architecture in f.targets]
         return (_choose(architecture, mine),)

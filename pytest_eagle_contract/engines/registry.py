@@ -32,7 +32,7 @@ PROFILES: tuple[EngineProfile, ...] = (
     SAFEAI,
 )
 OPTION = "--eagle-engine"
-SPEC = re.compile(r"(?P<name>[^<>=!~:\s]+)(?P<versions>[<>=!~][^:]*)?(?::(?P<runner>[\w.-]+))?")
+SPEC = re.compile(r"(?P<name>[^<>=!~:\s]+)\s*(?P<versions>[<>=!~][^:]*)?(:(?P<runner>[\w.-]+))?")
 EXACT = re.compile(r"={2,3}\s*(?P<version>[^\s,*]+)\s*")
 
 
@@ -43,7 +43,7 @@ def find(spec: str) -> Engine:
     """
     parts = SPEC.fullmatch(spec.strip())
     if parts is None:
-        raise _refusal(spec, "is no engine", "write NAME[SPECIFIER][:RUNNER], as in vllm==0.32.0:v2")
+        raise _refusal(spec, "is no engine", "write NAME[SPECIFIER][:RUNNER], as vllm==0.32.0:v2")
     profile = _profile(parts["name"], spec)
     if parts["versions"]:
         version = _chosen(profile, parts["versions"], spec)
@@ -66,30 +66,29 @@ def _profile(name: str, spec: str) -> EngineProfile:
     known |= {alias: profile for profile in PROFILES for alias in profile.aliases}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
-    near = near or [profile.name for profile in PROFILES]
+    close = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5) or known
+    near = dict.fromkeys(known[found].name for found in close)
     raise _refusal(spec, f"there is no engine {name}", f"did you mean {' or '.join(near)}?")
 
 
 def _chosen(profile: EngineProfile, text: str, spec: str) -> str:
     """Return the newest known version that a specifier admits."""
+    exact = EXACT.fullmatch(text)
     try:
-        wanted = SpecifierSet(text)
-    except InvalidSpecifier:
-        raise _refusal(spec, f"{text} is no version specifier", "write one as in >=0.5.12") from None
+        wanted, candidates = SpecifierSet(text), [Version(exact["version"])] if exact else []
+    except (InvalidSpecifier, InvalidVersion):
+        raise _refusal(spec, f"{text} is no version specifier", "write one as >=0.5.12") from None
     if wanted.contains(profile.latest, prereleases=True):
         return profile.latest
     if not profile.versions:
         remedy = f"leave the version out or write {profile.name}=={profile.latest}"
         raise _refusal(spec, f"only one snapshot is known, {profile.latest}", remedy)
-    exact = EXACT.fullmatch(text)
-    candidates = [Version(exact["version"])] if exact else _boundaries(profile)
-    # The specifier is asked again: `==X,!=X` names a version that it excludes.
+    candidates = candidates or _boundaries(profile)
     admitted = [v for v in candidates if wanted.contains(v, prereleases=True)]
     covered = [v for v in admitted if _covers(profile, v)]
     if covered:
         return str(max(covered))
-    raise _refusal(spec, f"outside the versions known, {profile.versions}", "choose one of these")
+    raise _refusal(spec, "no known version fits", f"choose one within {profile.versions}")
 
 
 def _boundaries(profile: EngineProfile) -> list[Version]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pytest_eagle_contract.boundaries import Boundaries, DefaultBoundaries, at, convert
+from pytest_eagle_contract.boundaries import Boundaries, DefaultBoundaries, Rule, at, convert
 from pytest_eagle_contract.checkpoint.config import Config, Located
 from pytest_eagle_contract.checkpoint.draft import Draft, Target
+from pytest_eagle_contract.checkpoint.geometry import NESTED
 from pytest_eagle_contract.checkpoint.names import MAPS, expected_shapes, optional_shapes
 from pytest_eagle_contract.engines.model import Engine, Reading, Semantics, Switch, readings
 from pytest_eagle_contract.engines.resolution import (
@@ -33,8 +34,24 @@ CREATED_ALWAYS = ("embed_tokens.weight", "d2t")
 def resolve(draft: Draft, target: Target | None, engine: Engine) -> tuple[Resolution, ...]:
     """Return what `engine` uses; several readings where an unknown target decides."""
     layers = target.layers if target else None
-    chosen = readings(engine, target.architecture if target else None, draft.architecture)
+    chosen = readings(
+        engine,
+        target.architecture if target else None,
+        draft.architecture,
+        wrapped_type(draft.config),
+    )
     return tuple(_resolve(draft, layers, engine.label, reading) for reading in chosen)
+
+
+def wrapped_type(config: Config) -> str | None:
+    """Return the model type that a speculators-format draft wraps, None for other drafts.
+
+    Such a config names no class of its own; the wrapped type chooses the engine's.
+    """
+    if not config.has("speculators_model_type"):
+        return None
+    kind = config.raw(f"{NESTED}.model_type")
+    return kind if isinstance(kind, str) else "llama"
 
 
 def _resolve(draft: Draft, layers: int | None, label: str, reading: Reading) -> Resolution:
@@ -71,7 +88,8 @@ def captured_with(config: Config, facts: Semantics, layers: int | None) -> Captu
     if ids is None:
         where = facts.aux_argument or "the engine's default"
         return _bounded(where, at(facts.aux_default, layers), facts, layers)
-    return _bounded(ids.where, convert(ids.value, facts.aux_rule, layers), facts, layers)
+    rule: Rule = "output" if ids.where in facts.aux_output_keys else facts.aux_rule
+    return _bounded(ids.where, convert(ids.value, rule, layers), facts, layers)
 
 
 def _ids(config: Config, facts: Semantics) -> Located[tuple[int, ...]] | None:
@@ -128,6 +146,8 @@ def _token_map(draft: Draft, facts: Semantics) -> MapUse:
     equal = _reduced(draft) is False
     if stored is None:
         return _without_map(facts, equal)
+    if facts.map_stored == "lost":
+        return MapUse("none", "forgets d2t after loading it: draft ids are taken as target ids")
     if equal and facts.map_equal_vocab == "ignored":
         return MapUse("none", "draft and target vocabulary are equal, so d2t is not read")
     if equal and facts.map_equal_vocab == "error":
@@ -204,6 +224,7 @@ def _built(
         for name, shape in optional.items()
         if name in CREATED_ALWAYS
         or name.endswith("hidden_norm.weight")
+        or (facts.qk_norm and name.endswith(("q_norm.weight", "k_norm.weight")))
         or _on(name, draft.config, facts, switches)
     }
     if draft.latent_attention:

@@ -12,6 +12,7 @@ from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
 TOP_IDS = "eagle_aux_hidden_state_layer_ids"
 NESTED_IDS = f"eagle_config.{TOP_IDS}"
 LATENT = "Eagle3DeepseekV2ForCausalLM"
+YARN = frozenset({"yarn", "deepseek_yarn"})
 VISION, TEXT = "ForConditionalGeneration", "ForCausalLM"
 BASE = frozenset(
     {f"{n}{TEXT}" for n in ("Llama", "GptOss", "MiniMaxM2")} | {f"MiniMaxM3Sparse{VISION}"}
@@ -47,15 +48,8 @@ LAYER_IDS = (
         targets=OWN_LOOP,
     ),
     Facts(
-        {
-            "aux_rule": "boundary",
-            "aux_order": "must ascend",
-            "aux_lowest": 1,
-            "aux_below": "error",
-            "aux_highest": 0,
-            "aux_above": "error",
-            "aux_final_late": False,
-        },
+        {"aux_rule": "boundary", "aux_order": "must ascend", "aux_final_late": False}
+        | {"aux_lowest": 1, "aux_below": "error", "aux_highest": 0, "aux_above": "error"},
         "models/kimi_k3.py:KimiLinearForCausalLM.set_eagle3_layers_to_capture",
         targets=K3,
     ),
@@ -89,13 +83,8 @@ LLAMA_DRAFT = (
         "models/llama_eagle3.py:LlamaForCausalLMEagle3.load_weights",
     ),
     Facts(
-        {
-            "embedding": "target's",
-            "embedding_width_exception": True,
-            "lm_head": "target's if draft vocab is null",
-            "draft_vocab_absent": "vocab_size",
-            "tie": "head from embedding",
-        },
+        {"embedding": "target's", "embedding_width_exception": True, "tie": "head from embedding"}
+        | {"lm_head": "target's if draft vocab is null", "draft_vocab_absent": "vocab_size"},
         "models/llama_eagle3.py:LlamaForCausalLMEagle3.__init__, set_embed_and_head",
     ),
     Facts(
@@ -120,9 +109,7 @@ LLAMA_DRAFT = (
     Facts(
         {
             "rope_keys": ("rope_theta", "rope_scaling"),
-            "rope_types": frozenset(
-                {"llama3", "linear", "dynamic", "yarn", "deepseek_yarn", "longrope"}
-            ),
+            "rope_types": YARN | {"llama3", "linear", "dynamic", "longrope"},
             "sliding_window": "ignored",
             "context_shorter": "error",  # unless TOKENSPEED_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN
         },
@@ -131,21 +118,19 @@ LLAMA_DRAFT = (
     ),
 )
 
-LATENT_DRAFT = (
-    Facts(
-        # "model." is put before every name but lm_head's. A null draft_vocab_size is a written one.
-        {
-            "aux_count_keys": (NESTED_IDS, TOP_IDS),
-            "target_hidden_size": "honoured",
-            "strip": (),
-            "refused": ("model.",),
-            "lm_head": "target's if absent",
-            "switches": {"norm_before_fc": Switch("ignored"), "attention_bias": Switch("ignored")},
-            "rope_types": frozenset({"yarn", "deepseek_yarn"}),
-        },
-        "models/deepseek_v3.py:Eagle3MlaModel, Eagle3DeepseekV2ForCausalLM.load_weights",
-        drafts=frozenset({LATENT}),
-    ),
+LATENT_DRAFT = Facts(
+    # "model." is put before every name but lm_head's. A null draft_vocab_size is a written one.
+    {
+        "aux_count_keys": (NESTED_IDS, TOP_IDS),
+        "target_hidden_size": "honoured",
+        "strip": (),
+        "refused": ("model.",),
+        "lm_head": "target's if absent",
+        "switches": {"norm_before_fc": Switch("ignored"), "attention_bias": Switch("ignored")},
+        "rope_types": YARN,
+    },
+    "models/deepseek_v3.py:Eagle3MlaModel, Eagle3DeepseekV2ForCausalLM.load_weights",
+    drafts=frozenset({LATENT}),
 )
 
 TOKENSPEED = EngineProfile(
@@ -153,7 +138,7 @@ TOKENSPEED = EngineProfile(
     title="TokenSpeed",
     versions="",
     latest="2026.8",
-    facts=(*LAYER_IDS, *LLAMA_DRAFT, *LATENT_DRAFT),
+    facts=(*LAYER_IDS, *LLAMA_DRAFT, LATENT_DRAFT),
     distributions=("tokenspeed",),
 )
 """TokenSpeed's profile."""

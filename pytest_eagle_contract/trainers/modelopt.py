@@ -45,7 +45,7 @@ MODELOPT = TrainerProfile(
     embedding="left out",
     sources={
         "signatures": "export/plugins/hf_spec_export.py:EagleExporter.export, "
-        "llama_eagle_template_config; examples/speculative_decoding/scripts/convert_to_vllm_ckpt.py",
+        "llama_eagle_template_config; examples/…/convert_to_vllm_ckpt.py",
         "ids_mean": "modeling_eagle.py: forward hooks on base.layers[id]",
         "ids_places": "export/plugins/hf_spec_export.py:llama_eagle_template_config",
         "default": "sorted({1, max(0, L//2-1), max(0, L-4)}) as layer outputs",

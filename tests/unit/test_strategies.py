@@ -27,10 +27,15 @@ from pytest_eagle_contract.token_map import TokenMap
 from pytest_eagle_contract.token_map.mistakes import MappingCase
 from pytest_eagle_contract.token_map.mutations import is_broken, reached_targets, stored_soundly
 
+MANY = settings(deadline=None)
+FEW = settings(deadline=None, max_examples=40)
+"""Large maps take their time on a busy machine, and each style or kind has its own turn."""
+
 SEARCH = settings(max_examples=2_000, database=None, derandomize=True, deadline=None)
 
 
 @pytest.mark.parametrize("style", STYLES)
+@FEW
 @given(st.data())
 def test_valid_maps_are_sound_and_in_style(style: str, data: st.DataObject) -> None:
     token_map = data.draw(valid_maps(style))
@@ -42,6 +47,7 @@ def test_valid_maps_are_sound_and_in_style(style: str, data: st.DataObject) -> N
     assert not is_broken(token_map, stored_soundly(token_map))
 
 
+@MANY
 @given(valid_maps(max_vocab=40, max_draft=5))
 def test_sizes_are_bounded(token_map: TokenMap) -> None:
     assert token_map.vocab_size <= 40
@@ -66,6 +72,7 @@ def test_shrinking() -> None:
 
 
 @pytest.mark.parametrize("kind", MUTATIONS)
+@FEW
 @given(st.data())
 def test_broken_maps_differ_from_their_sound_map(kind: str, data: st.DataObject) -> None:
     broken: BrokenMap = data.draw(broken_maps(kind))
@@ -77,6 +84,7 @@ def test_broken_maps_differ_from_their_sound_map(kind: str, data: st.DataObject)
         assert reached != broken.sound
 
 
+@MANY
 @given(broken_maps())
 def test_broken_maps_of_any_kind(broken: BrokenMap) -> None:
     assert broken.mutation.name in MUTATIONS
@@ -108,6 +116,7 @@ def test_operators_work_without_hypothesis(kind: str, values: list[float]) -> No
     assert MUTATIONS[kind].apply(sound, 1).values.tolist() == values
 
 
+@MANY
 @given(st.data())
 def test_draft_ids_lie_in_the_map(data: st.DataObject) -> None:
     token_map = data.draw(valid_maps())
@@ -118,11 +127,13 @@ def test_draft_ids_lie_in_the_map(data: st.DataObject) -> None:
     assert ids.max() < len(token_map)
 
 
+@MANY
 @given(sound_cases())
 def test_sound_cases_are_legal(case: MappingCase) -> None:
     assert case.legal().all()
 
 
+@MANY
 @given(faulty_cases())
 def test_faulty_cases_meet_their_fault(case: MappingCase) -> None:
     assert not case.legal().all()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_eagle_contract.errors import InputError
@@ -23,6 +23,10 @@ from pytest_eagle_contract.token_map.mutations import MUTATIONS, stored_soundly
 
 V, D = 163_840, 32_000
 
+MANY = settings(deadline=None)
+FEW = settings(deadline=None, max_examples=40)
+"""Large maps take their time on a busy machine, and each style or kind has its own turn."""
+
 
 @pytest.fixture(scope="module")
 def incident() -> TokenMap:
@@ -37,6 +41,7 @@ def stored(values: object, mask: object = None, kind: str = "d2t") -> StoredMap:
     return StoredMap(numbers, "I64", kind, "model.safetensors: d2t", kept, "t2d")
 
 
+@MANY
 @given(valid_maps())
 def test_round_trips(token_map: TokenMap) -> None:
     size = token_map.vocab_size
@@ -51,6 +56,7 @@ def test_round_trips(token_map: TokenMap) -> None:
     assert token_map.coverage(token_map.targets) == 1.0
 
 
+@MANY
 @given(valid_maps())
 def test_equal_maps_have_equal_digests(token_map: TokenMap) -> None:
     again = TokenMap.from_offsets(token_map.offsets(), token_map.vocab_size, "elsewhere")
@@ -113,6 +119,7 @@ def test_incident_stored_as_absolute_ids(incident: TokenMap) -> None:
         assert "195,606 (outside 0..163,839)" in found.evidence
 
 
+@MANY
 @given(valid_maps())
 def test_sound_maps_are_offsets_or_identity(token_map: TokenMap) -> None:
     expected = Form.IDENTITY if token_map.is_prefix else Form.OFFSETS
@@ -124,6 +131,7 @@ def test_sound_maps_are_offsets_or_identity(token_map: TokenMap) -> None:
     assert bare.form is expected or not bare.certain
 
 
+@MANY
 @given(valid_maps())
 def test_absolute_ids_with_their_mask_are_never_taken_for_offsets(token_map: TokenMap) -> None:
     found = classify(stored(token_map.targets, token_map.mask()))
@@ -135,12 +143,13 @@ def test_absolute_ids_with_their_mask_are_never_taken_for_offsets(token_map: Tok
         assert (named.form, named.token_map) == (Form.ABSOLUTE, token_map)
 
 
-BREAKING = sorted(set(MUTATIONS) - {"float", "half", "int32", "one_off", "mask_mismatch"})
+BREAKING = sorted(set(MUTATIONS) - {"float", "half", "int32", "int16", "one_off", "mask_mismatch"})
 
 
 @pytest.mark.parametrize("kind", BREAKING)
+@FEW
 @given(st.data())
-def test_broken_maps_are_never_certain_offsets_of_the_sound_map(
+def test_broken_numbers_are_never_read_back_as_the_sound_map(
     kind: str, data: st.DataObject
 ) -> None:
     broken: BrokenMap = data.draw(broken_maps(kind))

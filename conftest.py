@@ -1,0 +1,32 @@
+"""What the project's own tests share: pytester, and no option leaking in from outside."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ("pytester",)
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture(autouse=True)
+def no_outside_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the caller's own options: they would change every inner run."""
+    for name in [n for n in os.environ if n.startswith("EAGLE_CONTRACT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+
+
+@pytest.fixture(scope="session")
+def good() -> Path:
+    """Return the folder of good checkpoints, one for each trainer's layout."""
+    return FIXTURES / "good"
+
+
+@pytest.fixture(scope="session")
+def targets() -> Path:
+    """Return the folder of target configs."""
+    return FIXTURES / "targets"
