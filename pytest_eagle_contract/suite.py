@@ -43,7 +43,9 @@ class Suite(pytest.Module):
         run = self.config.stash[RUN]
         paths: list[str | None] = [*run.cases] or [None]
         extra = [c for found in self.ihook.pytest_eagle_contracts() for c in found]
-        contracts = (*shipped(), *extra)
+        prompts = run.settings.get("prompts") is not None
+        # Text to count is the user's offer; nothing is left open for those who make none.
+        contracts = [c for c in (*shipped(), *extra) if prompts or "prompts" not in c.needs]
         for path in paths:
             prefix = f"{Path(path).name} " if path is not None and len(paths) > 1 else ""
             for contract in contracts:

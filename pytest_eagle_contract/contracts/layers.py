@@ -15,7 +15,6 @@ from pytest_eagle_contract.contracts.outcome import (
     verdict,
 )
 from pytest_eagle_contract.engines.resolution import Resolution
-from pytest_eagle_contract.intent import Evidence
 from pytest_eagle_contract.trainers.layer_ids import written_ids
 
 DECIDERS = ("--eagle-trainer", "--eagle-aux-layers")
@@ -42,8 +41,7 @@ def declared(eagle_case: Case) -> Outcome:
     if intent.boundaries.value is None:
         readings = "; ".join(f"{name}: {shown(b)}" for name, b in intent.readings.items())
         return unverified(f"{intent.boundaries.reason} ({readings})", *DECIDERS)
-    note = intent.boundaries.reason if intent.boundaries.evidence is Evidence.DEFAULT else ""
-    return passed(f"{shown(intent.boundaries.value)}: {intent.boundaries.reason}", note)
+    return passed(f"{shown(intent.boundaries.value)}: {intent.boundaries.reason}")
 
 
 @contract("layers.range")

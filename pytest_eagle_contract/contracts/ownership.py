@@ -86,7 +86,7 @@ def embedding(eagle_case: Case) -> Outcome:
     if EMBEDDING not in draft.tensors:
         return passed("no embedding is stored; engines use the target's")
     if target is None:
-        return unverified("the target's weights are not given to compare with", "target weights")
+        return unverified("the target's weights are not given to compare with", "--eagle-target with weights")
     return compare_rows(draft.checkpoint, draft.tensors[EMBEDDING], target).outcome()
 
 
@@ -124,7 +124,7 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
     if owns is None:
         return unverified(
             "replaces the stored embedding by the target's; whether they are equal is not known",
-            "target weights",
+            "--eagle-target with weights",
         )
     if owns:
         return failed("replaces the stored embedding by the target's", "its own, which differs")

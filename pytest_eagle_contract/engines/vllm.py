@@ -11,30 +11,31 @@ classes, then the speculators format, of which vLLM keeps only the keys that it 
 from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
-from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
-from pytest_eagle_contract.engines.vllm_drafts import DRAFT_CLASSES, FORMATS, NAMES, REGISTRY
+from pytest_eagle_contract.engines.model import EngineProfile, Facts
+from pytest_eagle_contract.engines.vllm_drafts import (
+    DRAFT_CLASSES,
+    FORMATS,
+    LLAMA,
+    LLAMA_MODEL,
+    NAMES,
+    NESTED_IDS,
+    REGISTRY,
+    SWITCHES,
+    TOP_IDS,
+    USE_AUX,
+)
 from pytest_eagle_contract.engines.vllm_targets import FAMILIES, TARGETS
 
-TOP_IDS = "eagle_aux_hidden_state_layer_ids"
-NESTED_IDS = f"eagle_config.{TOP_IDS}"
 DFLASH_IDS = "dflash_config.target_layer_ids"
 V2_IDS = (TOP_IDS, DFLASH_IDS, "dspark_target_layer_ids", "target_layer_ids")
-USE_AUX = "eagle_config.use_aux_hidden_state"
 
 V1 = "v1/worker/gpu_model_runner.py"
 V1_IDS = f"{V1}:_get_eagle3_aux_layers_from_config"
 V2 = "v1/worker/gpu/spec_decode/eagle/eagle3_utils.py:get_eagle3_aux_layers_from_config"
-LLAMA = "models/llama_eagle3.py"
-LLAMA_MODEL = f"{LLAMA}:LlamaModel.__init__"
-LLAMA_LAYER = f"{LLAMA}:LlamaDecoderLayer.__init__"
 LLAMA_INIT = f"{LLAMA}:Eagle3LlamaForCausalLM.__init__"
 LLAMA_LOADER = f"{LLAMA}:Eagle3LlamaForCausalLM.load_weights"
 SHARING = "v1/spec_decode/llm_base_proposer.py:_maybe_share_embeddings, _maybe_share_lm_head"
 
-OFF = Switch("ignored")
-REFUSED = Switch("error")  # its tensors are unknown names
-AUX_ALWAYS = Switch("ignored", default=True)
-AUX_FAILS = Switch("error", default=True)  # the final state does not fit the fc that is built
 
 LAYER_IDS = (
     Facts(
@@ -71,9 +72,7 @@ LAYER_IDS = (
     ),
     Facts({"aux_keys": (TOP_IDS, NESTED_IDS, DFLASH_IDS)}, V1_IDS, ">=0.22", runner="v1"),
     # V2 never reads the nested standard key to capture, only to size fc.
-    Facts(
-        {"aux_keys": V2_IDS[:2], "aux_output_keys": V2_IDS[1:]}, f"{V2} (0.24)", ">=0.24", "v2"
-    ),
+    Facts({"aux_keys": V2_IDS[:2], "aux_output_keys": V2_IDS[1:]}, f"{V2} (0.24)", ">=0.24", "v2"),
     Facts({"aux_keys": V2_IDS}, f"{V2} (0.25)", ">=0.25", "v2"),
     Facts(
         {"aux_keys": (*V2_IDS, "dflash_config.layer_ids", "eagle_config.layer_ids")},
@@ -171,9 +170,7 @@ OWNERSHIP = (
     ),
     Facts({"embedding": "target's"}, "v1/spec_decode/eagle.py:load_model", ">=0.9,<0.11.1"),
     Facts({"draft_vocab_absent": "vocab_size"}, LLAMA_INIT, ">=0.11"),
-    Facts(
-        {"embedding": "kept if different", "lm_head": "target's if absent"}, SHARING, ">=0.11.1"
-    ),
+    Facts({"embedding": "kept if different", "lm_head": "target's if absent"}, SHARING, ">=0.11.1"),
     Facts(
         {"embedding": "kept if present"},
         "v1/worker/gpu/spec_decode/eagle/utils.py (0.21)",
@@ -205,81 +202,6 @@ STRUCTURE = (
         f"{LLAMA}:LlamaDecoderLayer.forward",
         ">=0.11.1",
     ),
-)
-
-SWITCHES = (
-    Facts(
-        {
-            "switches": {
-                "norm_before_residual": OFF,
-                "norm_before_fc": REFUSED,
-                "fc_norm": REFUSED,
-                "norm_output": OFF,
-                "use_aux_hidden_state": AUX_ALWAYS,
-                "attention_bias": REFUSED,
-                "mlp_bias": Switch("honoured", ("mlp_bias",)),
-                "bias": REFUSED,  # fc never has one
-            },
-            "bias_switches": {
-                "q_proj.bias": (),
-                "k_proj.bias": (),
-                "v_proj.bias": (),
-                "o_proj.bias": ("attention_bias", "bias"),
-            },
-        },
-        f"{LLAMA_MODEL}; {LLAMA_LAYER}; models/llama.py:LlamaDecoderLayer.__init__",
-    ),
-    Facts(
-        {"switches": {"norm_before_residual": Switch("honoured", ("norm_before_residual",))}},
-        f"{LLAMA_LAYER}; measured in 0.32",
-        ">=0.10.1",
-    ),
-    Facts(
-        {"switches": {"use_aux_hidden_state": Switch("honoured", (USE_AUX,), default=True)}},
-        f"{LLAMA_MODEL}; measured in 0.32",
-        ">=0.12",
-        "v1",
-    ),
-    Facts(
-        # Capture is unconditional in this runner.
-        {"switches": {"use_aux_hidden_state": AUX_FAILS}},
-        "v1/worker/gpu/model_runner.py; v1/worker/gpu/spec_decode/speculator.py (inferred)",
-        ">=0.17",
-        "v2",
-    ),
-    Facts(
-        {
-            "switches": {"attention_bias": Switch("honoured", ("attention_bias",))},
-            "bias_switches": {
-                "q_proj.bias": ("attention_bias",),
-                "k_proj.bias": ("attention_bias",),
-                "v_proj.bias": ("attention_bias",),
-                "o_proj.bias": ("attention_bias", "bias"),
-            },
-        },
-        LLAMA_LAYER,
-        ">=0.16",
-    ),
-    Facts(
-        {"switches": {"norm_before_fc": Switch("honoured", ("norm_before_fc",))}},
-        f"{LLAMA_MODEL} (0.18)",
-        ">=0.18",
-    ),
-    Facts(
-        # A nested false wins over a true at top level.
-        {
-            "switches": {
-                "norm_before_fc": Switch(
-                    "honoured", ("eagle_config.norm_before_fc", "norm_before_fc")
-                ),
-                "fc_norm": Switch("honoured", ("fc_norm",)),
-                "norm_output": Switch("honoured", ("norm_output",)),
-            }
-        },
-        f"{LLAMA_MODEL}; measured in 0.32",
-        ">=0.22",
-    ),
-    Facts({"switches": {"bias": OFF}}, "models/utils.py:AutoWeightsLoader.load_weights", ">=0.25"),
 )
 
 POSITIONS = (

@@ -1,4 +1,4 @@
-"""What vLLM does with drafts of other classes and formats than a plain Llama config.
+"""What vLLM makes of a draft's config: names, switches, draft classes, the speculators format.
 
 Paths in `source` are relative to vllm/, those under models/ to vllm/model_executor/.
 """
@@ -11,8 +11,12 @@ from pytest_eagle_contract.engines.model import Facts, Switch
 
 TOP_IDS = "eagle_aux_hidden_state_layer_ids"
 NESTED_IDS = f"eagle_config.{TOP_IDS}"
+USE_AUX = "eagle_config.use_aux_hidden_state"
 INNER = "transformer_layer_config"
 
+LLAMA = "models/llama_eagle3.py"
+LLAMA_MODEL = f"{LLAMA}:LlamaModel.__init__"
+LLAMA_LAYER = f"{LLAMA}:LlamaDecoderLayer.__init__"
 QWEN3_MODEL = "models/qwen3_eagle3.py:Qwen3Eagle3Model.__init__"
 QWEN3_LAYER = "models/qwen3_eagle3.py:Qwen3Eagle3DecoderLayer.__init__"
 LATENT = "models/deepseek_eagle3.py"
@@ -22,9 +26,9 @@ FORMAT = "transformers_utils/configs/speculators/algos.py:update_eagle3"
 LOST = f"{FORMAT}; transformers_utils/configs/speculators/base.py"
 
 OFF = Switch("ignored")
-REFUSED = Switch("error")
+REFUSED = Switch("error")  # its tensors are unknown names
 AUX_ALWAYS = Switch("ignored", default=True)
-AUX_FAILS = Switch("error", default=True)
+AUX_FAILS = Switch("error", default=True)  # one state does not fit the fc that is built
 
 QWEN3_DRAFTS = frozenset({"Eagle3Qwen3ForCausalLM", "Qwen3ForCausalLM"})
 LATENT_DRAFTS = frozenset({"Eagle3DeepseekV2ForCausalLM", "Eagle3DeepseekV3ForCausalLM"})
@@ -51,6 +55,81 @@ NAMES = tuple(
     )
 )
 """The names that lead to a draft class; 0.8.5 does not read them."""
+
+SWITCHES = (
+    Facts(
+        {
+            "switches": {
+                "norm_before_residual": OFF,
+                "norm_before_fc": REFUSED,
+                "fc_norm": REFUSED,
+                "norm_output": OFF,
+                "use_aux_hidden_state": AUX_ALWAYS,
+                "attention_bias": REFUSED,
+                "mlp_bias": Switch("honoured", ("mlp_bias",)),
+                "bias": REFUSED,  # fc never has one
+            },
+            "bias_switches": {
+                "q_proj.bias": (),
+                "k_proj.bias": (),
+                "v_proj.bias": (),
+                "o_proj.bias": ("attention_bias", "bias"),
+            },
+        },
+        f"{LLAMA_MODEL}; {LLAMA_LAYER}; models/llama.py:LlamaDecoderLayer.__init__",
+    ),
+    Facts(
+        {"switches": {"norm_before_residual": Switch("honoured", ("norm_before_residual",))}},
+        f"{LLAMA_LAYER}; measured in 0.32",
+        ">=0.10.1",
+    ),
+    Facts(
+        {"switches": {"use_aux_hidden_state": Switch("honoured", (USE_AUX,), default=True)}},
+        f"{LLAMA_MODEL}; measured in 0.32",
+        ">=0.12",
+        "v1",
+    ),
+    Facts(
+        # Capture is unconditional in this runner.
+        {"switches": {"use_aux_hidden_state": AUX_FAILS}},
+        "v1/worker/gpu/model_runner.py; v1/worker/gpu/spec_decode/speculator.py (inferred)",
+        ">=0.17",
+        "v2",
+    ),
+    Facts(
+        {
+            "switches": {"attention_bias": Switch("honoured", ("attention_bias",))},
+            "bias_switches": {
+                "q_proj.bias": ("attention_bias",),
+                "k_proj.bias": ("attention_bias",),
+                "v_proj.bias": ("attention_bias",),
+                "o_proj.bias": ("attention_bias", "bias"),
+            },
+        },
+        LLAMA_LAYER,
+        ">=0.16",
+    ),
+    Facts(
+        {"switches": {"norm_before_fc": Switch("honoured", ("norm_before_fc",))}},
+        f"{LLAMA_MODEL} (0.18)",
+        ">=0.18",
+    ),
+    Facts(
+        # A nested false wins over a true at top level.
+        {
+            "switches": {
+                "norm_before_fc": Switch(
+                    "honoured", ("eagle_config.norm_before_fc", "norm_before_fc")
+                ),
+                "fc_norm": Switch("honoured", ("fc_norm",)),
+                "norm_output": Switch("honoured", ("norm_output",)),
+            }
+        },
+        f"{LLAMA_MODEL}; measured in 0.32",
+        ">=0.22",
+    ),
+    Facts({"switches": {"bias": OFF}}, "models/utils.py:AutoWeightsLoader.load_weights", ">=0.25"),
+)
 
 QWEN3_CLASS: Mapping[str, object] = {
     "qk_norm": True,
@@ -133,7 +212,7 @@ FORMATS = (
                 "o_proj.bias": (f"{INNER}.attention_bias", f"{INNER}.bias"),
             },
         },
-        "models/llama_eagle3.py:LlamaDecoderLayer.__init__",
+        LLAMA_LAYER,
         ">=0.16",
         wrapped="any",
     ),
@@ -145,9 +224,7 @@ FORMATS = (
         ">=0.19",
         wrapped="any",
     ),
-    Facts(
-        {"aux_count_keys": (f"{INNER}.num_aux_hidden_states",)}, LOST, ">=0.22", wrapped="any"
-    ),
+    Facts({"aux_count_keys": (f"{INNER}.num_aux_hidden_states",)}, LOST, ">=0.22", wrapped="any"),
     Facts(
         {"switches": {"fc_norm": REFUSED, "norm_output": OFF}},
         f"{LOST} (0.24)",

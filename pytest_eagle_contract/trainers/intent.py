@@ -79,7 +79,8 @@ def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:
     found = classify(stored, vocab)
     if found.token_map is None:
         return Stated(None, Evidence.UNKNOWN, found.evidence), found
-    return Stated(found.token_map, Evidence.DECLARED, found.evidence), found
+    evidence = Evidence.DECLARED if found.certain else Evidence.DEFAULT
+    return Stated(found.token_map, evidence, found.evidence), found
 
 
 def _embedding(draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
