@@ -264,11 +264,17 @@ def _maps(case: Case, reading: Resolution) -> Outcome:
         read = readings_of(case)
         same = isinstance(read, TokenMap) and read.is_prefix
         return passed(use.detail) if same else failed(use.detail, "the stored map is used")
-    as_offsets = offset_reading(case)
-    if as_offsets is not None and as_offsets.out_of_range.size:
-        absolute = case.intent.classification is not None and (
-            case.intent.classification.form is Form.ABSOLUTE
-        )
-        by = "mapping.offsets" if absolute else "mapping.range"
-        return blocked(by, reading.semantics.map_note or use.detail)
-    return passed(use.detail)
+    return _emitted(case, reading) or passed(use.detail)
+
+
+def _emitted(case: Case, reading: Resolution) -> Outcome | None:
+    """Say what the engine makes of a map whose fault another contract names."""
+    read, found = offset_reading(case), case.intent.classification
+    if read is None or found is None or not (read.out_of_range.size or found.form is Form.ABSOLUTE):
+        return None
+    worst = int(read.out_of_range[-1]) if read.out_of_range.size else len(read) - 1
+    target = int(read.targets[worst])
+    outside = "" if 0 <= target < read.vocab_size else f", outside 0..{read.vocab_size - 1:,}"
+    note = f"; {reading.semantics.map_note}" if outside and reading.semantics.map_note else ""
+    by = "mapping.offsets" if found.form is Form.ABSOLUTE else "mapping.range"
+    return blocked(by, f"draft id {worst:,} becomes {target:,}{outside}{note}")

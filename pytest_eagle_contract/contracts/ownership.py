@@ -86,7 +86,9 @@ def embedding(eagle_case: Case) -> Outcome:
     if EMBEDDING not in draft.tensors:
         return passed("no embedding is stored; engines use the target's")
     if target is None:
-        return unverified("the target's weights are not given to compare with", "--eagle-target with weights")
+        return unverified(
+            "the target's weights are not given to compare with", "--eagle-target with weights"
+        )
     return compare_rows(draft.checkpoint, draft.tensors[EMBEDDING], target).outcome()
 
 

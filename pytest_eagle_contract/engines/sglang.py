@@ -224,7 +224,7 @@ POSITIONS = (
     Facts(
         # transformers 4 does not translate rope_parameters: theta is 10,000 then, without scaling.
         {
-            "rope_keys": ("rope_scaling",),
+            "rope_keys": ("rope_theta", "rope_scaling"),
             "rope_theta": "honoured",
             "sliding_window": "ignored",  # only --speculative-draft-window-size sets one
             "context_shorter": "as is",  # a warning
@@ -239,7 +239,7 @@ POSITIONS = (
         ">=0.5.1",
     ),
     Facts(
-        {"rope_keys": ("rope_parameters", "rope_scaling")},
+        {"rope_keys": ("rope_parameters", "rope_theta", "rope_scaling")},
         "models/llama.py:LlamaDecoderLayer.__init__",
         ">=0.5.10",
     ),

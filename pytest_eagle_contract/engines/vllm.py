@@ -36,7 +36,6 @@ LLAMA_INIT = f"{LLAMA}:Eagle3LlamaForCausalLM.__init__"
 LLAMA_LOADER = f"{LLAMA}:Eagle3LlamaForCausalLM.load_weights"
 SHARING = "v1/spec_decode/llm_base_proposer.py:_maybe_share_embeddings, _maybe_share_lm_head"
 
-
 LAYER_IDS = (
     Facts(
         # The residual is None before the first block (TypeError), and capture stands before each

@@ -296,6 +296,9 @@ def test_tensor_names(version: str, draft: str, stored: str, canonical: str | No
     assert (None if refused else engine_name(stored, chosen)) == canonical
 
 
+OLD_ROPE = ("rope_theta", "rope_scaling")
+
+
 @pytest.mark.parametrize(
     ("name", "since", "before", "after"),
     [
@@ -303,7 +306,7 @@ def test_tensor_names(version: str, draft: str, stored: str, canonical: str | No
         ("lm_head", "0.5.2", "own", "target's if draft vocab is null"),
         ("draft_vocab_null", "0.5.2", "as absent", "vocab_size"),
         ("context_shorter", "0.5.1", "as is", "error"),
-        ("rope_keys", "0.5.10", ("rope_scaling",), ("rope_parameters", "rope_scaling")),
+        ("rope_keys", "0.5.10", OLD_ROPE, ("rope_parameters", *OLD_ROPE)),
         ("max_layers", "0.5.12", 1, 0),
         ("later_layer_norm", "0.5.12", "", "hidden_norm"),
         ("architectures", "0.5.12", {LLAMA_DRAFT}, {LLAMA_DRAFT, LATENT_DRAFT}),
@@ -484,11 +487,10 @@ def test_the_readings_of_an_unknown_target_are_those_of_its_families(version: st
     assert facts(version, LLAMA) == found[0]
 
 
-def test_nothing_that_a_contract_compares_is_left_to_a_default() -> None:
+def test_the_readings_name_a_source_for_every_fact() -> None:
     (reading,) = readings(Engine(SGLANG, "0.5.23"), KIMI, LATENT_DRAFT)
-    # SGLang takes no ids from the command line and has no quirk that these fields describe.
-    foreign = {"aux_nested_shadows_top", "aux_argument", "aux_min_layers", "rope_types"}
-    families = ("aux_", "map_", "draft_vocab_", "rope_", "target_")
-    left = {n for n in HINTS if n.startswith(families)} - set(reading.sources) - foreign
-    # A field that was added for another engine states a quirk, so its default is falsy.
-    assert not [n for n in left if getattr(Semantics(), n)]
+    changed = {n for n in HINTS if getattr(reading.semantics, n) != getattr(Semantics(), n)}
+    assert changed <= set(reading.sources)
+    # Facts that happen to equal the defaults are stated all the same.
+    stated = {"aux_order", "aux_duplicates", "map_absent", "rope_keys", "unknown", "missing"}
+    assert stated <= set(reading.sources)
