@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_eagle_contract.checkpoint.config import Config
-from pytest_eagle_contract.checkpoint.geometry import Geometry, read_geometry
+from pytest_eagle_contract.checkpoint.geometry import Geometry, places, read_geometry
 from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorInfo
 from pytest_eagle_contract.checkpoint.names import canonical, stored_layers
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.token_map import StoredMap, stored_in_checkpoint
+
+MOST = {
+    "vocab_size": 2**22,
+    "draft_vocab_size": 2**22,
+    "num_aux_hidden_states": 4096,
+    "num_hidden_layers": 4096,
+}
+"""More than this is in no model known, by a factor of ten or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,12 @@ class Draft:
         return stored_layers(self.tensors)
 
     @property
+    def head_rows(self) -> int | None:
+        """Return how many draft ids the stored head scores, what the config says without one."""
+        head = self.tensors.get("lm_head.weight")
+        return head.shape[0] if head is not None and head.shape else self.geometry.draft_rows
+
+    @property
     def latent_attention(self) -> bool:
         """Tell whether the draft uses multi-head latent attention (DeepSeek's)."""
         return any(".kv_a_proj" in name for name in self.tensors)
@@ -71,7 +85,11 @@ class Draft:
 
 
 def read_draft(checkpoint: Checkpoint) -> Draft:
-    """Return the draft in a checkpoint; two names for one tensor raise InputError."""
+    """Return the draft in a checkpoint.
+
+    Two names for one tensor, and sizes that no model has, raise InputError.
+    """
+    _refuse_absurd(checkpoint.config)
     tensors: dict[str, TensorInfo] = {}
     for name, info in checkpoint.tensors.items():
         short = canonical(name)
@@ -86,6 +104,16 @@ def read_draft(checkpoint: Checkpoint) -> Draft:
     return Draft(
         checkpoint, read_geometry(checkpoint.config), tensors, stored_in_checkpoint(checkpoint)
     )
+
+
+def _refuse_absurd(config: Config) -> None:
+    """Refuse counts that would make every later step slow or large; a typo adds digits."""
+    for key, most in MOST.items():
+        found = config.integer(*places(key))
+        if found is not None and found.value > most:
+            raise InputError(
+                config.path, found.where, f"is {found.value:,}", f"write at most {most:,}"
+            )
 
 
 def read_target(config: Config) -> Target:

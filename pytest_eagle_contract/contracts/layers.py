@@ -83,6 +83,8 @@ def count(eagle_case: Case) -> Outcome:
     problems, lengths = [], {}
     for located in written_ids(config):
         lengths[located.where] = len(located.value)
+        if not located.value:
+            problems.append(f"{located.where} lists no layer")
         if len(set(located.value)) != len(located.value):
             problems.append(f"{located.where} {list(located.value)} repeats an id")
     stated = config.integer("num_aux_hidden_states")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
+from pytest_eagle_contract.contracts.map_engine import consequence
 from pytest_eagle_contract.contracts.map_facts import (
     blocked,
     intended_order,
@@ -19,7 +20,7 @@ from pytest_eagle_contract.contracts.outcome import (
     unverified,
     verdict,
 )
-from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.engines.resolution import MapUse, Resolution
 from pytest_eagle_contract.token_map import Form, TokenMap, as_integers, describe
 
 INTEGERS = frozenset({"I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8"})
@@ -56,9 +57,9 @@ def length(eagle_case: Case) -> Outcome:
     if stored is None:
         return passed("no map is stored")
     problems = []
-    rows = draft.geometry.draft_rows
+    rows = draft.head_rows
     if rows is not None and len(stored) != rows:
-        problems.append(f"{stored.where} has {len(stored):,} entries, draft_vocab_size is {rows:,}")
+        problems.append(f"{stored.where} has {len(stored):,} entries for {rows:,} draft ids")
     vocab = eagle_case.vocab_size
     if stored.mask is not None and vocab is not None and stored.mask.size != vocab:
         problems.append(
@@ -259,22 +260,18 @@ def _maps(case: Case, reading: Resolution) -> Outcome:
     if use.kind == "error":
         return refused(use.detail, "a checkpoint that this engine loads")
     if stored is None:
-        return passed(use.detail) if use.kind == "none" else blocked("mapping.present", use.detail)
+        return _without(case, use)
     if use.kind == "none":
         read = readings_of(case)
         same = isinstance(read, TokenMap) and read.is_prefix
         return passed(use.detail) if same else failed(use.detail, "the stored map is used")
-    return _emitted(case, reading) or passed(use.detail)
+    return consequence(case, reading.semantics) or passed(use.detail)
 
 
-def _emitted(case: Case, reading: Resolution) -> Outcome | None:
-    """Say what the engine makes of a map whose fault another contract names."""
-    read, found = offset_reading(case), case.intent.classification
-    if read is None or found is None or not (read.out_of_range.size or found.form is Form.ABSOLUTE):
-        return None
-    worst = int(read.out_of_range[-1]) if read.out_of_range.size else len(read) - 1
-    target = int(read.targets[worst])
-    outside = "" if 0 <= target < read.vocab_size else f", outside 0..{read.vocab_size - 1:,}"
-    note = f"; {reading.semantics.map_note}" if outside and reading.semantics.map_note else ""
-    by = "mapping.offsets" if found.form is Form.ABSOLUTE else "mapping.range"
-    return blocked(by, f"draft id {worst:,} becomes {target:,}{outside}{note}")
+def _without(case: Case, use: MapUse) -> Outcome:
+    """Judge an engine that finds no map: right only where both vocabularies are equal."""
+    if case.draft.geometry.draft_rows != case.vocab_size:
+        return blocked("mapping.present", use.detail)
+    if use.kind == "zeros":
+        return failed(use.detail, "draft ids are target ids", "store d2t, all zero")
+    return passed(use.detail)

@@ -80,9 +80,10 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[str]:
         switch = controlling_switch(stored[name])
         if switch in ("bias", "attention_bias"):
             lost.setdefault(switch, name)
-    word = "refuses" if reading.semantics.unknown == "error" else "drops"
+    facts = reading.semantics
     for switch, name in lost.items():
-        yield f"{word} {name} ({switch})"
+        refuses = facts.unknown == "error" and not name.endswith(facts.unknown_dropped)
+        yield f"{'refuses' if refuses else 'drops'} {name} ({switch})"
 
 
 def _word(value: bool) -> str:

@@ -18,6 +18,9 @@ QUANTISED = frozenset({"F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "I8", "U8", "I32",
 ELSEWHERE = ("lm_head.weight", "fc.weight", "d2t", "t2d")
 """Tensors whose first dimension another contract judges."""
 
+OWNED = ("embed_tokens.weight", "lm_head.weight")
+"""Tensors that an engine may take from the target; contracts of their own judge them."""
+
 
 def is_eagle3(draft: Draft) -> bool:
     """Tell whether layer 0 takes an embedding and a hidden state side by side.
@@ -76,9 +79,10 @@ def _placed(case: Case, reading: Resolution) -> Outcome:
     unknown = [
         name
         for name in reading.tensors.unknown
-        if controlling_switch(stored[name]) is None and not _too_deep(stored[name], case.draft)
+        if not _off(stored[name], reading) and not _too_deep(stored[name], case.draft)
     ]
-    if unknown and reading.semantics.unknown == "error":
+    dropped = reading.semantics.unknown_dropped
+    if reading.semantics.unknown == "error" and any(not n.endswith(dropped) for n in unknown):
         return refused(
             f"refuses to load: no place for {sample(unknown)}",
             "names that this engine knows",
@@ -88,7 +92,28 @@ def _placed(case: Case, reading: Resolution) -> Outcome:
     if lost:
         return failed(f"drops {sample(lost)} silently", "every weight is used", _rename_hint(lost))
     note = f"{sample(unknown)} are ignored" if unknown else ""
-    return passed(f"{len(reading.tensors.loaded)} tensors are loaded", note)
+    return _absent(case, reading) or passed(
+        f"{len(reading.tensors.loaded)} tensors are loaded", note
+    )
+
+
+def _absent(case: Case, reading: Resolution) -> Outcome | None:
+    """Say what the engine does without a tensor that the checkpoint's own contract misses."""
+    missing = [n for n in reading.tensors.missing if n not in (*case.draft.tensors, *OWNED)]
+    if not missing:
+        return None
+    refuses = reading.semantics.missing == "error"
+    effect = "refuses to load without" if refuses else "leaves as allocated, silently,"
+    deeper = all(n.startswith("layers.") and not n.startswith("layers.0.") for n in missing)
+    by = "checkpoint.depth" if deeper else "checkpoint.tensors"
+    return blocked(by, f"{effect} {sample(missing)}")
+
+
+def _off(name: str, reading: Resolution) -> bool:
+    """Tell whether a tensor is unused because its switch is off, which another contract judges."""
+    switch = controlling_switch(name)
+    used = reading.switches.get(switch) if switch else None
+    return switch is not None and (used is None or not used.value)
 
 
 def _too_deep(name: str, draft: Draft) -> bool:
@@ -149,6 +174,30 @@ def _fits(info: TensorInfo, wanted: tuple[int | None, ...]) -> bool:
 
 def _shape(wanted: tuple[int | None, ...]) -> str:
     return "[" + ", ".join("?" if w is None else str(w) for w in wanted) + "]"
+
+
+@contract("checkpoint.shapes", subject="engine")
+def engine_shapes(eagle_case: Case) -> Outcome:
+    """The engine builds attention heads of the stored width.
+
+    Why: a head width that is not hidden_size / heads is a shape error where head_dim is not read.
+    Incident: EAGLE#315, q_proj [4096, 5120] met a model of [2560, 5120].
+    Fix: choose an engine that reads head_dim.
+    Since: 0.1.0
+    """
+    sizes = eagle_case.draft.geometry
+
+    def judge(reading: Resolution) -> Outcome:
+        if reading.semantics.head_dim == "read" or None in (sizes.hidden_size, sizes.heads):
+            return passed("reads head_dim")
+        assert sizes.hidden_size is not None
+        assert sizes.heads is not None
+        built = sizes.hidden_size.value // max(sizes.heads.value, 1)
+        if sizes.head_dim is not None and sizes.head_dim.value != built:
+            return refused(f"builds heads of {built}", f"{sizes.head_dim.value}, as stored")
+        return passed(f"builds heads of {built}")
+
+    return across(eagle_case, judge)
 
 
 @contract("checkpoint.dtypes")

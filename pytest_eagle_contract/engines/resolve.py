@@ -79,8 +79,8 @@ def captured_with(config: Config, facts: Semantics, layers: int | None) -> Captu
     if facts.aux_nothing:
         return Captured("", None, error=facts.aux_nothing)
     if layers is not None and layers < facts.aux_min_layers:
-        error = f"refuses targets of fewer than {facts.aux_min_layers} layers, this one has {layers}"
-        return Captured("", None, error=error)
+        least = f"refuses targets of fewer than {facts.aux_min_layers} layers"
+        return Captured("", None, error=f"{least}, this one has {layers}")
     try:
         ids = _ids(config, facts)
     except InputError as refused:
@@ -96,7 +96,7 @@ def _ids(config: Config, facts: Semantics) -> Located[tuple[int, ...]] | None:
     for key in facts.aux_keys:
         nested = facts.aux_nested_shadows_top and "." not in key and config.table("eagle_config")
         found = None if nested else config.integers(key)
-        if found is not None:
+        if found is not None and found.value:
             return found
     return None
 
@@ -121,7 +121,8 @@ def _bounded(
     )
     lost = (*below, *above)
     if fatal:
-        return Captured(where, None, lost, f"fails on boundaries {_listed(fatal)} of {layers} layers")
+        error = f"fails on boundaries {_listed(fatal)} of {layers} layers"
+        return Captured(where, None, lost, error)
     kept = (b for b in boundaries if b not in lost)
     return Captured(where, tuple(layers if b == late and layers else b for b in kept), lost)
 
@@ -238,9 +239,7 @@ def _uses_aux(switches: Mapping[str, SwitchUse]) -> bool:
     return aux is None or aux.value
 
 
-def _on(
-    name: str, config: Config, facts: Semantics, switches: Mapping[str, SwitchUse]
-) -> bool:
+def _on(name: str, config: Config, facts: Semantics, switches: Mapping[str, SwitchUse]) -> bool:
     keys = facts.bias_switches.get(".".join(name.split(".")[-2:]))
     if keys is not None:
         flags = [config.flag(key) for key in keys]

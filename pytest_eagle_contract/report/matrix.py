@@ -19,7 +19,12 @@ HARMLESS_TO_ENGINES = frozenset(
 )
 """Contracts on files that no engine reads; a failure says nothing about how the draft serves."""
 
-CAPABILITIES = ("--eagle-target", "--eagle-prompts", "--eagle-target with weights", "a run with the draft")
+CAPABILITIES = (
+    "--eagle-target",
+    "--eagle-prompts",
+    "--eagle-target with weights",
+    "a run with the draft",
+)
 
 
 def engine_row(engine: Engine, results: Iterable[Result]) -> dict[str, Any]:

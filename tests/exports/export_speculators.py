@@ -80,9 +80,7 @@ def train_export(verifier: Path, data: Path, save_path: Path, *switches: str) ->
     flags = argparse.Namespace(**run.flatten())
     draft = build_draft(flags)
     # The Trainer class wants an accelerator; the checkpointer it saves with does not.
-    SingleGPUCheckpointer(save_path).save_checkpoint(
-        draft, build_optimizers(draft, flags), EPOCH
-    )
+    SingleGPUCheckpointer(save_path).save_checkpoint(draft, build_optimizers(draft, flags), EPOCH)
 
 
 def convert(source: Path, verifier: Path, output: Path) -> None:
@@ -122,9 +120,7 @@ def main() -> None:
     """Parse the command line and export."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="directory to write")
-    parser.add_argument(
-        "--specforge", type=Path, help="output of export_specforge.py to convert"
-    )
+    parser.add_argument("--specforge", type=Path, help="output of export_specforge.py to convert")
     arguments = parser.parse_args()
     with tiny.quiet():
         export(arguments.output, arguments.specforge)

@@ -24,7 +24,8 @@ KEY_VALUE_HEADS = 2
 VOCAB_SIZE = 512
 DRAFT_VOCAB_SIZE = 128
 TARGET_LAYERS = 8
-MAX_POSITIONS = 256
+# Longer than the attention window that speculators writes by default, so that it counts.
+MAX_POSITIONS = 4096
 # None of these is the default of a Llama config: a value that a trainer drops on the
 # way would otherwise come back as the same number.
 BOS_TOKEN_ID = 3
