@@ -12,6 +12,12 @@ pytest_plugins = ("pytester",)
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
+def pytest_report_header() -> list[str]:
+    """Say what is left out, so that a short run does not look like a whole one."""
+    left_out = "exports: not collected, EAGLE_EXPORTS is not set (tox -e exports runs them)"
+    return [] if os.environ.get("EAGLE_EXPORTS") else [left_out]
+
+
 @pytest.fixture(autouse=True)
 def no_outside_options(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the caller's own options: they would change every inner run."""

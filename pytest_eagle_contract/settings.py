@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 ENVIRONMENT = "EAGLE_CONTRACT_"
+SEPARATOR = re.compile(r"[;\n]")
+"""Between several values in one environment variable; a colon is part of `vllm:v2` and `hf://`."""
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Declare one option. `repeat` collects values; `convert` refuses a bad one with ValueError."""
+    """Declare one option. `repeat` collects values; `convert` refuses a bad one with ValueError.
+
+    `path` says that the value names a file, as `FILE` or `kind=FILE`.
+    """
 
     name: str
     metavar: str
     help: str
     repeat: bool = False
     flag: bool = False
-    convert: Callable[[str], object] = str
+    path: bool = False
+    convert: Callable[[str], object] = _text
 
     @property
     def cli(self) -> str:
@@ -83,23 +97,44 @@ def _capabilities(text: str) -> tuple[str, ...]:
 CAPABILITIES = ("torch", "target", "engine", "gpu")
 
 OPTIONS = (
-    Option("ckpt", "PATH_OR_HF_URI", "EAGLE-3 draft checkpoint to judge", repeat=True),
-    Option("target", "PATH_OR_HF_URI", "the target model's directory; its config.json is enough"),
+    Option(
+        "ckpt", "PATH_OR_HF_URI", "EAGLE-3 draft checkpoint to judge", repeat=True, path=True
+    ),
+    Option(
+        "target",
+        "PATH_OR_HF_URI",
+        "the target model's directory; its config.json is enough",
+        path=True,
+    ),
     Option("trainer", "NAME", "who trained the draft; default: recognise it from the files"),
     Option("engine", "NAME[==VERSION][:RUNNER]", "engine that must serve the draft", repeat=True),
-    Option("token_map", "PATH", "mapping side file or speculative token map", repeat=True),
+    Option(
+        "token_map", "PATH", "mapping side file or speculative token map", repeat=True, path=True
+    ),
     Option(
         "aux_layers",
         "b:IDS|out:IDS",
         "the layers trained on, when no file says so",
         convert=_layers,
     ),
-    Option("prompts", "FILE", "text as served (JSONL with token_ids), for vocabulary coverage"),
+    Option(
+        "prompts",
+        "FILE",
+        "text as served (JSONL with token_ids), for vocabulary coverage",
+        path=True,
+    ),
     Option(
         "require", "CAP[,CAP]", "error instead of unverified when missing", convert=_capabilities
     ),
-    Option("known_failures", "FILE", "TOML file of failures that are known"),
-    Option("report", "json=FILE|md=FILE", "write a report", repeat=True, convert=_report),
+    Option("known_failures", "FILE", "TOML file of failures that are known", path=True),
+    Option(
+        "report",
+        "json=FILE|md=FILE",
+        "write a report",
+        repeat=True,
+        path=True,
+        convert=_report,
+    ),
     Option("max_examples", "N", "examples of each property-based contract", convert=_count),
     Option("full_scan", "", "read every weight instead of a bounded sample", flag=True),
     Option("suite", "", "add the shipped contracts to the tests given as arguments", flag=True),
@@ -108,10 +143,11 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Hold the value of every option that was given, and where it came from."""
+    """Hold the value of every option that was given, where it came from, and how it was written."""
 
     values: Mapping[str, Any]
     sources: Mapping[str, str]
+    written: Mapping[str, str]
 
     def __bool__(self) -> bool:
         return bool(self.values)
@@ -142,6 +178,7 @@ def read_settings(config: pytest.Config) -> Settings:
     """Read all options; a value that cannot be used raises UsageError with the option's name."""
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
+    written: dict[str, str] = {}
     for option in OPTIONS:
         found = _given(option, config)
         if found is None:
@@ -149,7 +186,8 @@ def read_settings(config: pytest.Config) -> Settings:
         raw, source = found
         values[option.name] = _converted(option, raw, source)
         sources[option.name] = source
-    return Settings(values, sources)
+        written[option.name] = ", ".join(map(str, raw)) if isinstance(raw, list) else str(raw)
+    return Settings(values, sources, written)
 
 
 def _given(option: Option, config: pytest.Config) -> tuple[Any, str] | None:
@@ -157,14 +195,25 @@ def _given(option: Option, config: pytest.Config) -> tuple[Any, str] | None:
     if cli is not None:
         return cli, option.cli
     env = os.environ.get(option.env)
-    if env:
-        return (env.split(os.pathsep) if option.repeat else env), option.env
+    if env and env.strip():
+        values = [part.strip() for part in SEPARATOR.split(env) if part.strip()]
+        return (values if option.repeat else env), option.env
     ini = config.getini(option.ini)
-    return (
-        (ini, f"{option.ini} in {config.inipath.name if config.inipath else 'ini'}")
-        if ini
-        else None
-    )
+    if not ini or config.inipath is None:
+        return (ini, f"{option.ini} in ini") if ini else None
+    return _beside(option, ini, config.inipath.parent), f"{option.ini} in {config.inipath.name}"
+
+
+def _beside(option: Option, ini: Any, directory: Path) -> Any:
+    """Take the relative paths of an ini file from where it lies, as pytest does with its own."""
+    if not option.path:
+        return ini
+    if isinstance(ini, list):
+        return [_beside(option, value, directory) for value in ini]
+    kind, equals, path = ini.partition("=") if option.convert is _report else ("", "", ini)
+    if not path or "://" in path or path.startswith("~"):
+        return ini
+    return f"{kind}{equals}{directory / path}"
 
 
 def _converted(option: Option, raw: Any, source: str) -> object:

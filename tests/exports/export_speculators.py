@@ -4,12 +4,14 @@ Usage: python export_speculators.py OUTPUT [--specforge DIRECTORY]
 
 OUTPUT receives verifier/, data/ (token counts and mappings), default/ and variant/
 (checkpoint directories, the draft in 0/), and, with --specforge naming an
-output of export_specforge.py, converted_hf/ and converted_sglang/.
+output of export_specforge.py, converted_hf/, converted_sglang/ and converted_modern/.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,16 @@ def convert(source: Path, verifier: Path, output: Path) -> None:
     )
 
 
+def modern_copy(source: Path, copy: Path) -> Path:
+    """Copy a checkpoint with the rotary base in rope_parameters alone, as transformers 5 saves."""
+    shutil.copytree(source, copy)
+    path = copy / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    del config["rope_theta"]
+    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    return copy
+
+
 def export(output: Path, specforge: Path | None) -> None:
     """Write the verifier, both training exports and the conversions."""
     output.mkdir(parents=True, exist_ok=True)
@@ -114,6 +126,8 @@ def export(output: Path, specforge: Path | None) -> None:
     for kind in ("hf", "sglang"):
         source = specforge / f"to_{kind}"
         convert(source, specforge / "target", output / f"converted_{kind}")
+    modern = modern_copy(specforge / "to_hf", output / "modern")
+    convert(modern, specforge / "target", output / "converted_modern")
 
 
 def main() -> None:

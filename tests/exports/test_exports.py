@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_eagle_contract.assess import Inputs, Result, assess
+from pytest_eagle_contract.assess import Inputs, Result, assess, build_case
+from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.engines.registry import find
 
 HERE = Path(__file__).parent
@@ -61,6 +62,8 @@ EXPORTS: dict[str, tuple[str, Expected]] = {
     # and keeps theta. All of it is harmless to vLLM.
     "speculators/converted_hf": ("specforge/target", CONVERTED),
     "speculators/converted_sglang": ("specforge/target", CONVERTED),
+    # It reads the rotary base from the older key alone, and loses one written in the newer key.
+    "speculators/converted_modern": ("specforge/target", CONVERTED),
 }
 
 
@@ -111,6 +114,14 @@ def test_every_contract_has_the_outcome_the_export_deserves(written: Path, name:
         assert words in _one(results, contract, subject).outcome.measured
 
 
+def test_a_rotary_base_that_the_converter_lost_is_named(written: Path) -> None:
+    # A draft may be trained with another base than its target's, so this alone is no failure.
+    lost = _one(_judge(written, "speculators/converted_modern"), "checkpoint.rope").outcome
+    assert lost.notes == ("base 10000 beside the target's 500000: usually an accident",)
+    for name in EXPORTS.keys() - {"speculators/converted_modern"}:
+        assert not _one(_judge(written, name), "checkpoint.rope").outcome.notes, name
+
+
 @pytest.mark.parametrize(
     ("name", "trainer"),
     [
@@ -124,4 +135,43 @@ def test_every_contract_has_the_outcome_the_export_deserves(written: Path, name:
     ],
 )
 def test_the_trainer_is_recognised(written: Path, name: str, trainer: str | None) -> None:
-    assert _case(written, name).intent.trainer.value == trainer
+    draft = open_checkpoint(written / name)
+    assert build_case(draft, Inputs()).intent.trainer.value == trainer
+
+
+def test_vllm_captures_unsorted_layers_in_the_order_they_were_extracted_in(written: Path) -> None:
+    # The trainer's states come out of vLLM, which collects them layer by layer whatever the order
+    # of [6, 1, 3] is, and serves them the same way.
+    results = _judge(written, "speculators/variant/0")
+    for engine in (VLLM_V1, VLLM_V2):
+        captured = _one(results, "layers.engine", engine).outcome
+        order = _one(results, "layers.order", engine).outcome
+        assert captured.measured == "captures {1, 3, 6} (eagle_aux_hidden_state_layer_ids)"
+        assert order.measured == "concatenates {1, 3, 6}"
+
+
+@pytest.mark.parametrize(
+    ("name", "token_map"),
+    [
+        ("specforge/to_hf", "specforge/vocab_mapping.pt"),
+        ("speculators/default/0", "speculators/data/d2t-128.npy"),
+    ],
+)
+def test_the_trainers_own_mapping_file_is_the_exported_map(
+    written: Path, name: str, token_map: str
+) -> None:
+    outcome = _one(_judge(written, name, token_map), "mapping.side-files").outcome
+    assert (outcome.status, outcome.measured) == ("passed", "1 files agree")
+
+
+def test_the_other_trainers_mapping_file_is_another_map(written: Path) -> None:
+    # Both trainers counted the same tokens and broke ties differently.
+    results = _judge(written, "specforge/to_hf", "speculators/data/d2t-128.npy")
+    outcome = _one(results, "mapping.side-files").outcome
+    assert outcome.status == "failed"
+    assert "is another map" in outcome.measured
+
+
+def test_the_draft_vocabularies_hide_nothing(written: Path) -> None:
+    for name in EXPORTS:
+        assert "no prefix" in _one(_judge(written, name), "mapping.prefix").outcome.measured
