@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_eagle_contract.assess import Inputs, build_case
+from pytest_eagle_contract.assess import Inputs, Result, build_case, judge_files
 from pytest_eagle_contract.boundaries import at, shown
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.checkpoint.files import read_bounded
@@ -27,18 +27,29 @@ MAX_PROMPTS = 64 * 1024 * 1024
 
 @dataclass(slots=True)
 class Run:
-    """Hold a run's inputs. `cases` maps the checkpoint paths given to their cases."""
+    """Hold a run's inputs.
+
+    `cases` maps the checkpoint paths given to their cases, and `on_files` to what the contracts on
+    files said, which every engine of the matrix takes into account.
+    """
 
     settings: Settings
     inputs: Inputs
     engines: tuple[Engine, ...]
     known: tuple[Known, ...]
     cases: dict[str, Case] = field(default_factory=dict)
+    on_files: dict[str | None, tuple[Result, ...]] = field(default_factory=dict)
 
     @property
     def judged(self) -> tuple[Engine, ...]:
         """Return the engines of the matrix, where the user named none to hold the draft to."""
         return () if self.engines else default_engines()
+
+    def judged_files(self, path: str | None, case: Case) -> tuple[Result, ...]:
+        """Return the outcomes on the files of the checkpoint given as `path`, judged once."""
+        if path not in self.on_files:
+            self.on_files[path] = tuple(judge_files(case))
+        return self.on_files[path]
 
 
 def start(settings: Settings) -> Run:

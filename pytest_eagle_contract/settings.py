@@ -97,9 +97,7 @@ def _capabilities(text: str) -> tuple[str, ...]:
 CAPABILITIES = ("torch", "target", "engine", "gpu")
 
 OPTIONS = (
-    Option(
-        "ckpt", "PATH_OR_HF_URI", "EAGLE-3 draft checkpoint to judge", repeat=True, path=True
-    ),
+    Option("ckpt", "PATH_OR_HF_URI", "EAGLE-3 draft checkpoint to judge", repeat=True, path=True),
     Option(
         "target",
         "PATH_OR_HF_URI",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_eagle_contract.assess import FILES, for_engine, judge_engine, judge_files
+from pytest_eagle_contract.assess import FILES, for_engine, judge_engine
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed
@@ -200,7 +200,8 @@ class MatrixItem(pytest.Function):
         """Judge the engine."""
         case = self.funcargs["eagle_case"]
         assert isinstance(case, Case)
-        results = [*judge_files(case), *judge_engine(case, self.engine)]
+        files = self.config.stash[RUN].judged_files(self.path_given, case)
+        results = [*files, *judge_engine(case, self.engine)]
         self.row = engine_row(self.engine, results)
 
     def record(self, call: pytest.CallInfo[None]) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ MOST = {
 """More than this is in no model known, by a factor of ten or more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """Hold what a target's config says; its weights are not needed at the static level."""
 
@@ -35,7 +35,7 @@ class Target:
         return self.geometry.layers.value if self.geometry.layers else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """Hold a checkpoint with its sizes, its tensors by canonical name and its stored map."""
 
@@ -63,7 +63,7 @@ class Draft:
     def head_rows(self) -> int | None:
         """Return how many draft ids the stored head scores, what the config says without one."""
         head = self.tensors.get("lm_head.weight")
-        return head.shape[0] if head is not None and head.shape else self.geometry.draft_rows
+        return head.rows if head is not None else self.geometry.draft_rows
 
     @property
     def latent_attention(self) -> bool:

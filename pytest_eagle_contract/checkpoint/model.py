@@ -27,6 +27,11 @@ class TensorInfo:
     shape: tuple[int, ...]
     file: Path
 
+    @property
+    def rows(self) -> int:
+        """Return the first dimension, 0 for a tensor without one."""
+        return self.shape[0] if self.shape else 0
+
 
 class TensorSource(Protocol):
     """Read tensors that a header announced."""
@@ -40,9 +45,11 @@ class TensorSource(Protocol):
         """Return rows `start:stop` of the first dimension, the whole tensor without bounds."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
     """Hold a draft checkpoint: its config, its tensors' descriptions and a way to read them.
+
+    Compared by identity: two that were opened apart may have read different files.
 
     `layout` names how the weights are stored (`safetensors`, `sharded safetensors`, `torch bin`,
     …) and `root` is the directory that holds the weights, which differs from `path` where a

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from pytest_eagle_contract.checkpoint import files, hub
@@ -57,6 +58,7 @@ def open_target_weights(path: str | Path) -> Checkpoint | None:
         return None
 
 
+@lru_cache(maxsize=16)
 def manifest_digest(checkpoint: Checkpoint) -> str:
     """Return a SHA-256 of what the static checks depend on, without reading whole weights.
 

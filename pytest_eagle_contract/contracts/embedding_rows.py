@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -47,6 +48,7 @@ class Rows:
         return passed(self.detail)
 
 
+@lru_cache(maxsize=16)
 def compare_rows(draft: Checkpoint, info: TensorInfo, target: Checkpoint) -> Rows:
     """Compare sampled rows of the draft's embedding with the target's."""
     name = next((n for n in NAMES if n in target.tensors), None)
@@ -56,9 +58,9 @@ def compare_rows(draft: Checkpoint, info: TensorInfo, target: Checkpoint) -> Row
     if theirs.shape != info.shape:
         detail = f"the draft's embedding is {list(info.shape)}, the target's {list(theirs.shape)}"
         return Rows("other shape", detail)
-    starts = _starts(info.shape[0])
+    starts = _starts(info.rows)
     pairs = [
-        (_rows(draft, info.name, start, info.shape[0]), _rows(target, name, start, info.shape[0]))
+        (_rows(draft, info.name, start, info.rows), _rows(target, name, start, info.rows))
         for start in starts
     ]
     mine, other = (np.concatenate(side) for side in zip(*pairs, strict=True))

@@ -34,16 +34,16 @@ def lm_head(eagle_case: Case) -> Outcome:
             return passed("no head is stored; over the whole vocabulary the target's can serve")
         return failed(f"{HEAD} is missing", f"{sizes.draft_rows} rows of its own")
     if sizes.draft_rows is None:
-        return failed("neither draft_vocab_size nor vocab_size is written", f"{head.shape[0]}")
-    if head.shape[0] != sizes.draft_rows:
+        return failed("neither draft_vocab_size nor vocab_size is written", f"{head.rows}")
+    if head.rows != sizes.draft_rows:
         place = sizes.draft_vocab_size or sizes.vocab_size
         where = place.where if place else "draft_vocab_size"
         return failed(
-            f"{head.name} has {head.shape[0]:,} rows, {where} is {sizes.draft_rows:,}",
+            f"{head.name} has {head.rows:,} rows, {where} is {sizes.draft_rows:,}",
             "one row for each draft id",
-            f'write "draft_vocab_size": {head.shape[0]}',
+            f'write "draft_vocab_size": {head.rows}',
         )
-    return passed(f"{head.shape[0]:,} rows")
+    return passed(f"{head.rows:,} rows")
 
 
 @contract("checkpoint.lm-head", subject="engine")

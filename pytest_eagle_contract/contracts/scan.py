@@ -26,7 +26,12 @@ def faults(draft: Draft, full: bool) -> tuple[list[str], int]:
     """
     problems, read = [], 0
     for name, info in draft.tensors.items():
-        if name in MAPS or not info.dtype.startswith(("F", "BF")) or 0 in info.shape:
+        if (
+            name in MAPS
+            or not info.dtype.startswith(("F", "BF"))
+            or not info.rows
+            or 0 in info.shape
+        ):
             continue
         fault, count = _fault(draft, info, full)
         read += count
@@ -56,7 +61,7 @@ def _first_infinite(values: NDArray[np.generic]) -> int | None:
 
 def _runs(info: TensorInfo, full: bool) -> list[tuple[int, int]]:
     """Return the row ranges to read."""
-    rows = info.shape[0]
+    rows = info.rows
     width = math.prod(info.shape[1:])
     if full:
         step = max(1, CHUNK // max(width, 1))

@@ -8,8 +8,9 @@ engine will use.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any, Literal
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -121,7 +122,7 @@ class Facts:
     such drafts. `source` names the file and symbol read, or says `measured`.
     """
 
-    sets: Mapping[str, object]
+    sets: Mapping[str, Any]
     source: str
     versions: str = ""
     runner: str = ""
@@ -138,15 +139,16 @@ class Facts:
         self, version: Version, runner: str, draft: str | None, wrapped: str | None = None
     ) -> bool:
         """Tell whether these facts apply to a version, runner and draft, whatever the target."""
-        in_range = SpecifierSet(self.versions).contains(version, prereleases=True)
         mine = not self.drafts or draft in self.drafts
         form = not self.wrapped or (wrapped is not None and self.wrapped in ("any", wrapped))
-        return in_range and mine and form and self.runner in ("", runner)
+        if not (mine and form and self.runner in ("", runner)):
+            return False
+        return _range(self.versions).contains(version, prereleases=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EngineProfile:
-    """Declare one engine: which versions are known and what they do."""
+    """Declare one engine: which versions are known and what they do. Compared by identity."""
 
     name: str
     title: str
@@ -181,6 +183,7 @@ class Reading:
     sources: Mapping[str, str]
 
 
+@lru_cache(maxsize=256)
 def readings(
     engine: Engine, architecture: str | None, draft: str | None, wrapped: str | None = None
 ) -> tuple[Reading, ...]:
@@ -207,14 +210,19 @@ def readings(
 
 
 def _choose(targets: str, facts: list[Facts]) -> Reading:
-    semantics, sources = Semantics(), {}
+    chosen: dict[str, Any] = {}
+    sources: dict[str, str] = {}
     for entry in facts:
-        sets = dict(entry.sets)
-        if "switches" in sets:
-            sets["switches"] = {**semantics.switches, **sets["switches"]}  # type: ignore[dict-item]
-        semantics = replace(semantics, **sets)  # type: ignore[arg-type]
-        sources.update(dict.fromkeys(sets, entry.source))
-    return Reading(targets, semantics, sources)
+        switches = chosen.get("switches", {})
+        chosen.update(entry.sets)
+        chosen["switches"] = {**switches, **entry.sets.get("switches", {})}
+        sources.update(dict.fromkeys(entry.sets, entry.source))
+    return Reading(targets, Semantics(**chosen), sources)
+
+
+@cache
+def _range(versions: str) -> SpecifierSet:
+    return SpecifierSet(versions)
 
 
 def _family(targets: frozenset[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from pytest_eagle_contract.boundaries import Boundaries, DefaultBoundaries, Rule, at, convert
 from pytest_eagle_contract.checkpoint.config import Config, Located
@@ -31,6 +32,7 @@ SWITCH_OF = {
 CREATED_ALWAYS = ("embed_tokens.weight", "d2t")
 
 
+@lru_cache(maxsize=256)
 def resolve(draft: Draft, target: Target | None, engine: Engine) -> tuple[Resolution, ...]:
     """Return what `engine` uses; several readings where an unknown target decides."""
     layers = target.layers if target else None
