@@ -38,7 +38,9 @@ def eagle_checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
 
 
 @pytest.fixture(scope="session")
-def eagle_session_case(request: pytest.FixtureRequest, eagle_checkpoint: Checkpoint | Path) -> Case:
+def eagle_session_case(
+    request: pytest.FixtureRequest, eagle_checkpoint: Checkpoint | Path | str
+) -> Case:
     """Read draft, target and intent once for the session."""
     from pytest_eagle_contract.assess import Inputs, build_case
     from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
@@ -69,9 +71,9 @@ def eagle_case(request: pytest.FixtureRequest) -> Case:
 
 
 @pytest.fixture(scope="session")
-def eagle_draft_config(eagle_checkpoint: Checkpoint) -> Config:
+def eagle_draft_config(eagle_session_case: Case) -> Config:
     """Return the draft's config; each value knows where it was found."""
-    return eagle_checkpoint.config
+    return eagle_session_case.draft.checkpoint.config
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -17,15 +17,23 @@ from pytest_eagle_contract.report.terminal import write
 from pytest_eagle_contract.report.verdict import document
 from pytest_eagle_contract.run import Run
 
+PARTIAL, REFUSAL = "eagle_partial", "eagle_refusal"
+FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+
 
 class Gather:
-    """Hold the records of a run. Registered as a plugin by the controller alone."""
+    """Hold the records of a run.
+
+    Under xdist the controller gathers, and a worker only tells it that tests were left out.
+    """
 
     def __init__(self, config: pytest.Config, run: Run) -> None:
         self.config, self.run = config, run
         self.records: list[dict[str, Any]] = []
         self.engines: list[dict[str, Any]] = []
         self.complaints: list[str] = []
+        self.errors: list[str] = []
+        self.lost = False
         self.partial = bool(config.option.keyword or config.option.markexpr)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -42,50 +50,70 @@ class Gather:
         """Remember that contracts were left out, so that a known failure may find no match."""
         self.partial = self.partial or bool(items)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Hear from a worker of xdist whether it left tests out or could not start."""
+        told = getattr(node, "workeroutput", {})
+        self.partial = self.partial or told.get(PARTIAL, False)
+        self.run.refusal = self.run.refusal or told.get(REFUSAL, "")
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Judge the known failures, and write the report files."""
-        if self.config.option.collectonly:
+        """Judge the known failures, and write the report files of a run that came to its end."""
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput |= {PARTIAL: self.partial, REFUSAL: self.run.refusal}
+            return
+        if self.run.refusal and exitstatus != pytest.ExitCode.USAGE_ERROR:
+            self.errors.append(self.run.refusal)
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            return
+        if self.config.option.collectonly or exitstatus not in FINISHED:
             return
         # Workers of xdist finish in any order; reports must not depend on it.
-        self.records.sort(key=_by_place)
-        self.engines.sort(key=lambda e: (e["name"], e["version"], e["runner"] or ""))
-        if not self.partial and exitstatus in (0, 1):
-            outcomes = {(r["id"], r["subject"]): r["outcome"] for r in self.records}
+        self.records.sort(key=lambda r: r["place"])
+        self.engines.sort(key=lambda e: e["place"])
+        stopped_early = session.shouldfail or session.shouldstop
+        if self.records and not self.partial and not stopped_early:
+            outcomes = [(r["id"], r["on"], r["outcome"]) for r in self.records]
             self.complaints = list(complaints(self.run.known, outcomes, datetime.date.today()))
-            if self.complaints and session.exitstatus == pytest.ExitCode.OK:
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self._write_files()
+        if session.exitstatus == pytest.ExitCode.OK:
+            if self.lost:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            elif self.complaints:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
+    ) -> None:
         """Write the closing section."""
-        if self.records or self.engines or self.complaints:
+        if exitstatus in FINISHED and (self.records or self.engines):
             write(terminalreporter, self.records, self.engines, self.complaints)
+        for line in self.errors:
+            terminalreporter.write_line(f"ERROR: {line}", red=True)
 
     def _write_files(self) -> None:
-        texts = {
-            "json": lambda: (
-                json.dumps(
-                    document(self.records, self.engines, self.complaints),
-                    indent=2,
-                    ensure_ascii=False,
-                )
-                + "\n"
-            ),
-            "md": lambda: markdown(self.records, self.engines, self.complaints),
-        }
         for kind, path in self.run.settings.get("report", ()):
-            target = Path(path)
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(texts[kind](), encoding="utf-8")
-            except OSError as error:
-                raise pytest.UsageError(f"--eagle-report: {path}: {error.strerror}") from None
+            if not self._write(path, self._text(kind), "w", "--eagle-report"):
+                self.lost = True
         summary = os.environ.get("GITHUB_STEP_SUMMARY")
         if summary and (self.records or self.engines):
-            with open(summary, "a", encoding="utf-8") as file:
-                file.write(texts["md"]())
+            self._write(summary, self._text("md"), "a", "GITHUB_STEP_SUMMARY")
 
+    def _text(self, kind: str) -> str:
+        if kind == "md":
+            return markdown(self.records, self.engines, self.complaints)
+        data = document(self.records, self.engines, self.complaints)
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
-def _by_place(record: dict[str, Any]) -> tuple[bool, str]:
-    return record["subject"] != "files", record["subject"]
+    def _write(self, path: str, text: str, mode: Literal["w", "a"], source: str) -> bool:
+        target = Path(path).expanduser()
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # A file name that is no text becomes \udc80, which JSON reads back as the same name.
+            with target.open(mode, encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+            return True
+        except (OSError, RuntimeError) as error:
+            self.errors.append(f"{source}: {path}: {getattr(error, 'strerror', error)}")
+            return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,14 +61,14 @@ def read_known(path: str | None) -> tuple[Known, ...]:
 
 
 def complaints(
-    known: Iterable[Known], outcomes: Mapping[tuple[str, str], str], today: datetime.date
+    known: Iterable[Known], outcomes: Sequence[tuple[str, str, str]], today: datetime.date
 ) -> Iterator[str]:
     """Yield what is wrong with entries after a full run: expired, unmatched or stale ones.
 
-    `outcomes` maps (contract, subject) to the outcome.
+    `outcomes` are (contract, subject, outcome), the subject without the checkpoint's name.
     """
     for entry in known:
-        mine = [o for (c, s), o in outcomes.items() if entry.matches(c, s)]
+        mine = [o for c, s, o in outcomes if entry.matches(c, s)]
         if entry.expired(today):
             yield f"expired on {entry.expires}: {entry}"
         elif not mine:

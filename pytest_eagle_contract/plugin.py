@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +16,6 @@ pytest_plugins = ("pytest_eagle_contract.fixtures",)
 
 SETTINGS = pytest.StashKey[Settings]()
 RUN: pytest.StashKey[Run] = pytest.StashKey()
-SUITE = Path(__file__).parent / "contracts" / "shipped.py"
 RECORD = "eagle_record"
 
 
@@ -53,10 +51,7 @@ def pytest_collection(session: pytest.Session) -> None:
         from pytest_eagle_contract.run import start
 
         config.stash[RUN] = start(config.stash[SETTINGS])
-        if not hasattr(config, "workerinput"):
-            config.pluginmanager.register(
-                Gather(config, config.stash[RUN]), "eagle_contract_gather"
-            )
+        config.pluginmanager.register(Gather(config, config.stash[RUN]), "eagle_contract_gather")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,23 +62,24 @@ def pytest_collection_modifyitems(
     if RUN in config.stash and (config.stash[SETTINGS].get("suite") or not config.args):
         from pytest_eagle_contract.suite import Suite
 
-        suite = Suite.from_parent(session, path=SUITE, nodeid="eagle-contract")
-        items[:0] = session.genitems(suite)
+        items[:0] = Suite.beside(session, items).items()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests that use `eagle_checkpoint` once for each checkpoint given."""
-    paths = metafunc.config.stash[SETTINGS].get("ckpt", ())
-    if len(paths) > 1 and "eagle_checkpoint" in metafunc.fixturenames:
-        metafunc.parametrize("eagle_checkpoint", paths, indirect=True, scope="session")
+    run = metafunc.config.stash.get(RUN, None)
+    if run is not None and len(run.cases) > 1 and "eagle_checkpoint" in metafunc.fixturenames:
+        metafunc.parametrize(
+            "eagle_checkpoint", [*run.cases], indirect=True, ids=run.labels.get, scope="session"
+        )
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Show every option that was given, with its source."""
     settings = config.stash[SETTINGS]
     return [
-        f"eagle: {name} = {value} ({settings.sources[name]})"
-        for name, value in settings.values.items()
+        f"eagle: {name} = {text} ({settings.sources[name]})"
+        for name, text in settings.written.items()
     ]
 
 
@@ -93,10 +89,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put a contract's record on its report, as plain data that survives xdist."""
     report = yield
-    if hasattr(item, "record"):
-        record = item.record(call)
-        if record is not None:
-            setattr(report, RECORD, record)
+    recorder = getattr(item, RECORD, None)
+    record = recorder(call) if recorder is not None else None
+    if record is not None:
+        setattr(report, RECORD, record)
     return report
 
 

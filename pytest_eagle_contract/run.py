@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +31,8 @@ class Run:
     """Hold a run's inputs.
 
     `cases` maps the checkpoint paths given to their cases, and `on_files` to what the contracts on
-    files said, which every engine of the matrix takes into account.
+    files said, which every engine of the matrix takes into account. `labels` are short names of
+    the checkpoints, `summaries` what reports say of them, and `refusal` why no contract can be run.
     """
 
     settings: Settings
@@ -39,6 +41,9 @@ class Run:
     known: tuple[Known, ...]
     cases: dict[str, Case] = field(default_factory=dict)
     on_files: dict[str | None, tuple[Result, ...]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    refusal: str = ""
+    summaries: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
     @property
     def judged(self) -> tuple[Engine, ...]:
@@ -51,6 +56,12 @@ class Run:
             self.on_files[path] = tuple(judge_files(case))
         return self.on_files[path]
 
+    def summary(self, path: str, case: Case) -> dict[str, object]:
+        """Return what a report says about a checkpoint, as plain data."""
+        if path not in self.summaries:
+            self.summaries[path] = _describe(path, case)
+        return dict(self.summaries[path])
+
 
 def start(settings: Settings) -> Run:
     """Read everything that was named; what cannot be used raises UsageError with one line."""
@@ -61,7 +72,8 @@ def start(settings: Settings) -> Run:
             engines=tuple(find(spec) for spec in settings.get("engine", ())),
             known=read_known(settings.get("known_failures")),
         )
-        for path in settings.get("ckpt", ()):
+        run.labels = labels(settings.get("ckpt", ()))
+        for path in run.labels:
             run.cases[path] = build_case(
                 open_checkpoint(path), run.inputs, run.engines or run.judged
             )
@@ -73,8 +85,24 @@ def start(settings: Settings) -> Run:
     return run
 
 
-def describe(path: str, case: Case) -> Mapping[str, object]:
-    """Return what a report says about a checkpoint, as plain data."""
+def labels(paths: Iterable[str]) -> dict[str, str]:
+    """Return a name for each path: the last parts of it that tell it from the others.
+
+    A directory that is written twice is one checkpoint.
+    """
+    places: dict[tuple[str, ...], str] = {}
+    for path in paths:
+        places.setdefault(Path(os.path.abspath(path)).parts, path)
+    return {path: "/".join(_tail(parts, places)) for parts, path in places.items()}
+
+
+def _tail(mine: tuple[str, ...], places: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    others = [parts for parts in places if parts != mine]
+    needed = (n for n in range(1, len(mine)) if all(o[-n:] != mine[-n:] for o in others))
+    return mine[-next(needed, len(mine)) :]
+
+
+def _describe(path: str, case: Case) -> Mapping[str, object]:
     sizes, boundaries = case.draft.geometry, at(case.intent.boundaries.value, case.layers)
     return {
         "path": path,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 import inspect
-import shlex
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,15 +16,18 @@ import pytest
 from pytest_eagle_contract.assess import FILES, for_engine, judge_engine
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
-from pytest_eagle_contract.contracts.outcome import Outcome, failed
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, unverified
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.plugin import RUN
+from pytest_eagle_contract.report.command import repeat
 from pytest_eagle_contract.report.matrix import engine_row
 from pytest_eagle_contract.report.text import failure_text
-from pytest_eagle_contract.run import describe
 
+NAME = "eagle-contract"
+SOURCE = Path(__file__).parent / "contracts" / "shipped.py"
+CHECKPOINT = "eagle_checkpoint"
 FUNCTION = "eagle_map_draft_ids"
 
 
@@ -35,19 +38,62 @@ class ContractFailed(Exception):
 class Suite(pytest.Module):
     """Collect one item for each contract and subject."""
 
+    @classmethod
+    def beside(cls, session: pytest.Session, items: Sequence[pytest.Item]) -> Suite:
+        """Return the suite, within sight of the fixtures that all collected tests share."""
+        chains = [
+            [n for n in item.listchain() if isinstance(n, (pytest.Session, pytest.Directory))]
+            for item in items
+        ]
+        parent: pytest.Collector = session
+        for level in zip(*chains, strict=False):
+            if len(set(level)) > 1:
+                break
+            parent = level[0]
+        suite: Suite = cls.from_parent(parent, name=NAME, path=SOURCE, nodeid=NAME)
+        return suite
+
     def _getobj(self) -> ModuleType:
         return sys.modules[__name__]
+
+    def items(self) -> list[pytest.Item]:
+        """Return every item; contracts that cannot be run raise UsageError."""
+        try:
+            return self._numbered()
+        except pytest.UsageError as error:
+            # Workers of xdist raise this where nobody reads it.
+            self.config.stash[RUN].refusal = str(error)
+            raise
+
+    def _numbered(self) -> list[pytest.Item]:
+        self._require_sound(self._extra())
+        found = list(self.session.genitems(self))
+        if not found:
+            raise pytest.UsageError(
+                f"no draft: give --eagle-ckpt or override the fixture {CHECKPOINT} in the "
+                "conftest.py of the directory where pytest runs"
+            )
+        for place, item in enumerate(found):
+            assert isinstance(item, (ContractItem, MatrixItem))
+            item.place = place
+            if len(self.config.stash[RUN].cases) > 1 and CHECKPOINT in item.fixturenames:
+                raise pytest.UsageError(
+                    f"contract {item.name} takes fixtures of one draft, and several are given: "
+                    "let it take eagle_case"
+                )
+        return found
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield files first, then engines, then the matrix, for each checkpoint."""
         run = self.config.stash[RUN]
-        paths: list[str | None] = [*run.cases] or [None]
-        extra = [c for found in self.ihook.pytest_eagle_contracts() for c in found]
+        paths: list[str | None] = [*run.cases]
+        if not paths and self._overridden(CHECKPOINT):
+            paths = [None]
         prompts = run.settings.get("prompts") is not None
         # Text to count is the user's offer; nothing is left open for those who make none.
-        contracts = [c for c in (*shipped(), *extra) if prompts or "prompts" not in c.needs]
+        contracts = [c for c in (*shipped(), *self._extra()) if prompts or "prompts" not in c.needs]
         for path in paths:
-            prefix = f"{Path(path).name} " if path is not None and len(paths) > 1 else ""
+            prefix = f"{run.labels[path]} " if path is not None and len(paths) > 1 else ""
             for contract in contracts:
                 if contract.subject == "files":
                     yield self._item(contract, prefix + FILES, path, None)
@@ -64,6 +110,24 @@ class Suite(pytest.Module):
             for contract in contracts:
                 if contract.subject == "function":
                     yield self._item(contract, FUNCTION, None, None)
+
+    def _extra(self) -> list[Contract]:
+        return [c for found in self.ihook.pytest_eagle_contracts() for c in found]
+
+    def _require_sound(self, extra: Sequence[Contract]) -> None:
+        for given in extra:
+            if not isinstance(given, Contract):
+                raise pytest.UsageError(
+                    f"pytest_eagle_contracts returned {given!r:.80}, which is no contract: "
+                    "make it with contracts.catalogue.contract"
+                )
+        counts = Counter((c.id, c.subject) for c in (*shipped(), *extra))
+        for (id, subject), count in counts.items():
+            if count > 1:
+                raise pytest.UsageError(
+                    f"pytest_eagle_contracts: {id} on {subject} is declared {count} times; "
+                    "one id is one promise"
+                )
 
     def _item(
         self, contract: Contract, subject: str, path: str | None, engine: Engine | None
@@ -101,6 +165,8 @@ class ContractItem(pytest.Function):
         self.outcome: Outcome | None = None
         self.status: str = ""
         self.known_reason = ""
+        self.place = 0
+        self.user_properties += [("eagle_contract", contract.id), ("eagle_subject", subject)]
         self.add_marker(pytest.mark.eagle_contract(contract.id, subject))
         self.extra_keyword_matches.update({contract.id, subject, *subject.split()})
 
@@ -111,12 +177,10 @@ class ContractItem(pytest.Function):
             outcome = self.contract.check(**{name: self.funcargs[name] for name in wanted})
         except InputError as error:
             outcome = failed(str(error), "readable input", error.remedy)
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"{self.contract.id} returned {outcome!r:.80}, which is no Outcome")
         self.outcome = outcome
         self.status = str(outcome.status)
-        self.user_properties += [
-            ("eagle_contract", self.contract.id),
-            ("eagle_subject", self.subject),
-        ]
         if outcome.status == "failed":
             self._excuse()
         self.user_properties.append(("eagle_outcome", self.status))
@@ -131,29 +195,40 @@ class ContractItem(pytest.Function):
     def _excuse(self) -> None:
         today = datetime.date.today()
         for entry in self.config.stash[RUN].known:
-            label = self.engine.label if self.engine else FILES
-            if entry.matches(self.contract.id, label) and not entry.expired(today):
+            if entry.matches(self.contract.id, self._judged_on) and not entry.expired(today):
                 self.status, self.known_reason = "known", str(entry)
 
-    def record(self, call: pytest.CallInfo[None]) -> dict[str, Any] | None:
+    @property
+    def _judged_on(self) -> str:
+        """Return the subject as known failures name it, whichever checkpoint it is."""
+        return self.engine.label if self.engine else FILES
+
+    def eagle_record(self, call: pytest.CallInfo[None]) -> dict[str, Any] | None:
         """Return what reports need, as plain data; None for phases that decide nothing."""
-        if call.when == "setup" and call.excinfo is not None:
-            line = _line(call.excinfo)
-            return self._record(failed(line, "readable input"), "failed")
-        if call.when != "call":
+        if self.outcome is None and call.excinfo is not None and call.when in ("setup", "call"):
+            outcome = self._without_outcome(call.excinfo, call.when)
+            self.user_properties.append(("eagle_outcome", outcome.status))
+            return self._record(outcome, outcome.status)
+        if call.when != "call" or self.outcome is None:
             return None
-        if self.outcome is None:
-            crash = _line(call.excinfo) if call.excinfo else ""
-            return self._record(
-                failed(f"the contract itself crashed: {crash}", "an outcome"), "failed"
-            )
         return self._record(self.outcome, self.status)
+
+    def _without_outcome(self, excinfo: pytest.ExceptionInfo[BaseException], when: str) -> Outcome:
+        """Return what pytest will make of a contract that came to no outcome of its own."""
+        line = _line(excinfo)
+        if isinstance(excinfo.value, pytest.skip.Exception):
+            return unverified(line)
+        if when == "setup":
+            return failed(line, "readable input")
+        return failed(f"the contract itself crashed: {line}", "an outcome")
 
     def _record(self, outcome: Outcome, status: str) -> dict[str, Any]:
         contract = self.contract
         return {
             "id": contract.id,
             "subject": self.subject,
+            "on": self._judged_on,
+            "place": self.place,
             "outcome": status,
             "measured": outcome.measured,
             "expected": outcome.expected or contract.promise,
@@ -164,7 +239,7 @@ class ContractItem(pytest.Function):
             "needs": list(outcome.needs),
             "known": self.known_reason,
             "nodeid": self.nodeid,
-            "repeat": repeat(self.config, contract.id),
+            "repeat": repeat(map(str, self.config.invocation_params.args), contract.id),
             "checkpoint": self._summary(),
         }
 
@@ -172,7 +247,8 @@ class ContractItem(pytest.Function):
         case = getattr(self, "funcargs", {}).get("eagle_case")
         if case is None:
             return None
-        return dict(describe(self.path_given or str(case.draft.checkpoint.path), case))
+        path = self.path_given or str(case.draft.checkpoint.path)
+        return self.config.stash[RUN].summary(path, case)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Write a failed contract as a reader needs it; anything else as pytest does."""
@@ -183,8 +259,12 @@ class ContractItem(pytest.Function):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the contract's own place instead of pytest's call."""
-        return Path(inspect.getfile(self.contract.check)), None, self.name
+        """Return the contract's own place instead of pytest's call.
+
+        Pytest writes the dot of a name that ends the node id as `::`; the space keeps it.
+        """
+        title = f"{self.contract.id} [{self.subject}]"
+        return Path(inspect.getfile(self.contract.check)), None, title
 
 
 class MatrixItem(pytest.Function):
@@ -194,17 +274,23 @@ class MatrixItem(pytest.Function):
         super().__init__(**kwargs)
         self.path_given, self.engine = path, engine
         self.row: dict[str, Any] | None = None
+        self.place = 0
         self.extra_keyword_matches.update({"engines", *engine.label.split()})
 
     def runtest(self) -> None:
         """Judge the engine."""
         case = self.funcargs["eagle_case"]
         assert isinstance(case, Case)
-        files = self.config.stash[RUN].judged_files(self.path_given, case)
-        results = [*files, *judge_engine(case, self.engine)]
-        self.row = engine_row(self.engine, results)
+        run = self.config.stash[RUN]
+        files = run.judged_files(self.path_given, case)
+        path = self.path_given or str(case.draft.checkpoint.path)
+        self.row = engine_row(self.engine, [*files, *judge_engine(case, self.engine)]) | {
+            "checkpoint": path,
+            "label": run.labels.get(path, path),
+            "place": self.place,
+        }
 
-    def record(self, call: pytest.CallInfo[None]) -> dict[str, Any] | None:
+    def eagle_record(self, call: pytest.CallInfo[None]) -> dict[str, Any] | None:
         """Return the engine's row, as plain data."""
         if call.when != "call" or self.row is None:
             return None
@@ -213,12 +299,6 @@ class MatrixItem(pytest.Function):
 
 def engines(eagle_case: Case) -> None:
     """Give matrix items their fixture."""
-
-
-def repeat(config: pytest.Config, contract: str) -> str:
-    """Return the command that runs one contract of this run again."""
-    args = [a for a in config.invocation_params.args if not str(a).startswith(("-n", "-q", "-v"))]
-    return shlex.join(["pytest", *map(str, args), "-k", contract])
 
 
 def case_of(node: pytest.Item, case: Case) -> Case:

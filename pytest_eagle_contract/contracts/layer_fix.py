@@ -39,9 +39,6 @@ def entries(case: Case) -> str:
             best = (len(unserved), text)
     if best is not None:
         return best[1]
-    argument = case.readings[0].semantics.aux_argument
-    if argument:
-        return f"this engine takes the layers from {argument}; set it to capture {shown(wanted)}"
     return f"no entry makes this engine capture {shown(wanted)}: train on the states it captures"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.boundaries import at, same, shown
+from pytest_eagle_contract.boundaries import at, ids_for, same, shown
 from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.layer_fix import entries
@@ -178,9 +178,21 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
         return passed(got)
     if agree is None:
         return unverified(f"{got}; the target's layer count decides", "--eagle-target")
+    if captured.argument:
+        return _by_argument(case, reading, got)
     if not intent.boundaries.certain:
         return unverified(f"{got}; intended {wanted}", *DECIDERS, expected=wanted)
     return failed(got, wanted, entries(case))
+
+
+def _by_argument(case: Case, reading: Resolution, got: str) -> Outcome:
+    """Leave open what the engine takes from its command line, and say what must stand there."""
+    wanted, argument = at(case.intent.boundaries.value, case.layers), reading.captured.argument
+    text = f"{got}; the draft was trained on {shown(wanted)}"
+    if not isinstance(wanted, tuple):
+        return unverified(text, argument)
+    ids = ids_for(wanted, reading.semantics.aux_rule, case.layers)
+    return unverified(text, argument, fix=f"start with {argument} = {list(ids or wanted)}")
 
 
 def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:

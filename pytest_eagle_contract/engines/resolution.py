@@ -16,12 +16,14 @@ class Captured:
 
     `boundaries` None means that the rule needs a target which was not given. `lost` are
     boundaries that were asked for and are silently not captured; `error` is the engine's refusal.
+    `argument` names the server argument that would replace what is captured by default.
     """
 
     where: str
     boundaries: Boundaries | None
     lost: tuple[int, ...] = ()
     error: str = ""
+    argument: str = ""
 
     @property
     def count(self) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from pytest_eagle_contract.boundaries import Boundaries, DefaultBoundaries, Rule, at, convert
@@ -88,8 +89,9 @@ def captured_with(config: Config, facts: Semantics, layers: int | None) -> Captu
     except InputError as refused:
         return Captured("", None, error=str(refused))
     if ids is None:
-        where = facts.aux_argument or "the engine's default"
-        return _bounded(where, at(facts.aux_default, layers), facts, layers)
+        where = f"the default of {facts.aux_argument or 'the engine'}"
+        default = _bounded(where, at(facts.aux_default, layers), facts, layers)
+        return replace(default, argument=facts.aux_argument)
     rule: Rule = "output" if ids.where in facts.aux_output_keys else facts.aux_rule
     return _bounded(ids.where, convert(ids.value, rule, layers), facts, layers)
 

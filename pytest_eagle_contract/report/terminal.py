@@ -79,15 +79,18 @@ def _checkpoints(records: Sequence[Record]) -> Iterator[str]:
 def _matrix(engines: Sequence[Record]) -> list[str]:
     if not engines:
         return []
+    drafts = {e["checkpoint"]: e["label"] for e in engines}
     rows = [
         (
+            *((e["label"],) if len(drafts) > 1 else ()),
             " ".join(filter(None, (e["name"], e["version"], e["runner"]))),
             e["verdict"],
             f"{e['reasons'][0]}: {_short(e['first'])}" if e["reasons"] else "",
         )
         for e in engines
     ]
-    return table([("engine", "verdict", "first reason"), *rows])
+    head = ("engine", "verdict", "first reason")
+    return table([("draft", *head) if len(drafts) > 1 else head, *rows])
 
 
 def _notes(records: Sequence[Record], verbose: bool) -> list[str]:

@@ -21,6 +21,7 @@ FIELDS = (
     "needs",
     "nodeid",
 )
+PRIVATE = frozenset({"first", "place", "label"})
 
 
 def verdict(records: Sequence[Record], complaints: Sequence[str]) -> str:
@@ -52,7 +53,7 @@ def document(
             | {"checkpoint": r["checkpoint"]["path"] if r["checkpoint"] else None}
             for r in records
         ],
-        "engines": [{k: v for k, v in row.items() if k != "first"} for row in engines],
+        "engines": [{k: v for k, v in row.items() if k not in PRIVATE} for row in engines],
         "known_failures": list(complaints),
         "acceptance": None,
     }

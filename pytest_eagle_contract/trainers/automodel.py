@@ -42,6 +42,7 @@ AUTOMODEL = TrainerProfile(
         "default": "recipes/llm/train_eagle3.py, [1, L//2-1, L-4] as layer outputs",
         "order": "target.py: [captured[i] for i in aux_layer_ids]",
         "switch_defaults": "draft_llama.py:LlamaEagle3DraftModel.__init__, getattr defaults",
+        "trained_as": "draft_llama.py:LlamaEagle3DraftModel.forward keeps the raw residual",
         "map_order": "bos, eos, pad, unk, then a stable argsort of the counts",
         "map_when_equal": "draft_llama.py: buffers only where draft_vocab_size < vocab_size",
         "embedding": "recipes/llm/train_eagle3.py: freeze_embeddings is true by default",

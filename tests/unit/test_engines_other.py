@@ -122,9 +122,9 @@ def test_an_engine_that_reads_no_ids_captures_its_default(
     profile: EngineProfile, data: dict[str, Any]
 ) -> None:
     expected = (3, 17, 30) if profile is OPENVINO else (2, 16, 29)
-    assert captured(profile, data) == Captured(
-        semantics(profile).aux_argument or "the engine's default", expected
-    )
+    argument = semantics(profile).aux_argument
+    where = f"the default of {argument or 'the engine'}"
+    assert captured(profile, data) == Captured(where, expected, argument=argument)
 
 
 @pytest.mark.parametrize("family", [sorted(BASE), sorted(OWN_LOOP)], ids=["base", "own loop"])
