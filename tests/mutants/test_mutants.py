@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from fixtures.neighbours import NEIGHBOURS
 from pytest_eagle_contract.assess import Inputs, Result, assess
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.registry import find
+
+ROOT = Path(__file__).parents[2]
 
 PENDING = {
     "base-lost-beside-latent-attention": "checkpoint.shapes expects heads x head_dim of a latent "
@@ -76,3 +79,21 @@ def test_names_are_unique() -> None:
 
 def test_the_committed_checkpoints_are_as_built() -> None:
     assert check() == []
+
+
+CASES = tomllib.loads((ROOT / "docs" / "cases.toml").read_text("utf-8"))
+
+
+def test_the_table_of_cases_holds_all_of_the_catalogue() -> None:
+    assert len(CASES) == 133
+    assert {c for m in (*MUTANTS, *NEIGHBOURS) for c in m.cases} <= set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_names_what_catches_it_or_why_nothing_can(name: str) -> None:
+    case = CASES[name]
+    assert case["mutants" if case["level"] == "static" else "why"]
+    faults = [m for m in MUTANTS if name in m.cases]
+    assert case.get("mutants", []) == [m.name for m in faults]
+    assert case.get("neighbours", []) == [m.name for m in NEIGHBOURS if name in m.cases]
+    assert not faults or case["contract"] in {m.fails for m in faults}

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from .helpers import DRAFT, TARGET, options
+
+USER = """
+import numpy as np
+
+def test_checkpoint(eagle_checkpoint):
+    assert "d2t" in eagle_checkpoint.tensors
+
+def test_draft_config(eagle_draft_config):
+    assert eagle_draft_config.data["draft_vocab_size"] == 64
+
+def test_target_config(eagle_target_config):
+    assert eagle_target_config.data["num_hidden_layers"] == 8
+
+def test_intent(eagle_intent):
+    assert eagle_intent.boundaries.value == (1, 3, 6)
+    assert eagle_intent.trainer.value == "specforge"
+
+def test_token_map(eagle_token_map):
+    assert eagle_token_map.vocab_size == 320
+
+def test_engines(eagle_engines):
+    assert [e.label for e in eagle_engines] == ["sglang 0.5.23"]
+
+def test_resolve(eagle_resolve, eagle_engines):
+    (reading,) = eagle_resolve(eagle_engines[0])
+    assert reading.captured.boundaries == (1, 3, 6)
+
+def test_map_draft_ids(eagle_map_draft_ids, eagle_checkpoint):
+    d2t = eagle_checkpoint.read("d2t")
+    ids = np.arange(d2t.size)
+    assert np.array_equal(eagle_map_draft_ids(d2t, 320, ids), ids + d2t)
+
+def test_case(eagle_case):
+    assert eagle_case.layers == 8
+
+def test_max_examples(eagle_max_examples):
+    assert eagle_max_examples > 0
+"""
+
+
+def test_every_public_one(pytester: pytest.Pytester) -> None:
+    file = pytester.makepyfile(USER)
+    pytester.runpytest_inprocess(*options(), file).assert_outcomes(passed=10)
+
+
+def test_listed_with_a_line_each(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_inprocess("--fixtures")
+    for name in ("eagle_checkpoint", "eagle_intent", "eagle_map_draft_ids"):
+        result.stdout.fnmatch_lines([f"{name} [[]session scope[]] -- *", "    *"])
+
+
+def test_engines_default_to_all_of_them(pytester: pytest.Pytester) -> None:
+    file = pytester.makepyfile("def test_mine(eagle_engines): assert len(eagle_engines) >= 9")
+    pytester.runpytest_inprocess(f"--eagle-ckpt={DRAFT}", file).assert_outcomes(passed=1)
+
+
+def test_target_that_is_not_given_skips(pytester: pytest.Pytester) -> None:
+    file = pytester.makepyfile("def test_mine(eagle_target_config): pass")
+    pytester.runpytest_inprocess(f"--eagle-ckpt={DRAFT}", file).assert_outcomes(skipped=1)
+
+
+def test_read_nothing_before_they_are_used(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        f"""
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def eagle_checkpoint():
+            return {str(DRAFT)!r}
+        """
+    )
+    pytester.makepyfile("def test_mine(eagle_intent): assert eagle_intent.trainer.value == 'specforge'")
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_overridden_draft_with_stated_inputs(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        f"""
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def eagle_checkpoint(tmp_path_factory):
+            return {str(DRAFT)!r}
+        """
+    )
+    file = pytester.makepyfile("def test_mine(eagle_target_config): assert eagle_target_config")
+    pytester.runpytest_inprocess(f"--eagle-target={TARGET}", file).assert_outcomes(passed=1)
