@@ -54,3 +54,4 @@ class Intent:
     map_order: str
     switches: Mapping[str, Stated[bool]]
     owns_embedding: Stated[bool]
+    rope_theta: Stated[float]

@@ -26,7 +26,6 @@ from pytest_eagle_contract.report.matrix import engine_row
 from pytest_eagle_contract.report.text import failure_text
 
 NAME = "eagle-contract"
-SOURCE = Path(__file__).parent / "contracts" / "shipped.py"
 CHECKPOINT = "eagle_checkpoint"
 FUNCTION = "eagle_map_draft_ids"
 
@@ -50,7 +49,8 @@ class Suite(pytest.Module):
             if len(set(level)) > 1:
                 break
             parent = level[0]
-        suite: Suite = cls.from_parent(parent, name=NAME, path=SOURCE, nodeid=NAME)
+        # The path decides which conftest's hooks the contracts run under: those of the tests.
+        suite: Suite = cls.from_parent(parent, name=NAME, path=parent.path, nodeid=NAME)
         return suite
 
     def _getobj(self) -> ModuleType:

@@ -52,12 +52,13 @@ class Case:
         return located.value if located else None
 
 
-def across(case: Case, judge: Callable[[Resolution], Outcome]) -> Outcome:
+def across(case: Case, judge: Callable[[Resolution], Outcome], *facts: str) -> Outcome:
     """Judge each reading of an engine; readings that disagree leave it open.
 
-    Only an unknown target gives several readings, so the target is what decides.
+    Only an unknown target gives several readings, so the target is what decides. `facts` are the
+    fields of Semantics on which every failure rests.
     """
-    outcomes = [(reading, judge(reading)) for reading in case.readings]
+    outcomes = [(reading, sourced(judge(reading), reading, *facts)) for reading in case.readings]
     statuses = {outcome.status for _, outcome in outcomes}
     worst = max((o for _, o in outcomes), key=lambda o: SEVERITY[o.status])
     if len(statuses) == 1:
@@ -69,3 +70,12 @@ def across(case: Case, judge: Callable[[Resolution], Outcome]) -> Outcome:
         measured=f"depends on the target: {split}",
         needs=("--eagle-target",),
     )
+
+
+def sourced(outcome: Outcome, reading: Resolution, *facts: str) -> Outcome:
+    """Note where in the engine's source the facts behind a failure were read."""
+    found = dict.fromkeys(reading.sources[fact] for fact in facts if fact in reading.sources)
+    if outcome.status != "failed" or not found:
+        return outcome
+    note = f"{reading.label} source: {'; '.join(found)}"
+    return replace(outcome, notes=(*outcome.notes, note))

@@ -6,6 +6,7 @@ from pytest_eagle_contract.boundaries import at, ids_for, same, shown
 from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.layer_fix import entries
+from pytest_eagle_contract.contracts.map_facts import blocked
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
     failed,
@@ -137,6 +138,10 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
         return unverified("fc's own width is not a whole number of target states")
 
     def judge(reading: Resolution) -> Outcome:
+        if states and _narrow(eagle_case, reading):
+            return refused(
+                "builds fc for states of hidden_size", "of target_hidden_size, as stored"
+            )
         if states in (0, reading.width.states):
             return passed(f"{states} states")
         return refused(
@@ -146,6 +151,14 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
         )
 
     return across(eagle_case, judge)
+
+
+def _narrow(case: Case, reading: Resolution) -> bool:
+    """Tell whether an engine takes the draft's own width for that of the target's states."""
+    sizes = case.draft.geometry
+    if reading.semantics.target_hidden_size != "ignored" or sizes.hidden_size is None:
+        return False
+    return case.target_width != sizes.hidden_size.value
 
 
 @contract("layers.engine", subject="engine")
@@ -173,6 +186,8 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
     if intent.boundaries.value is None:
         return _undecided(case, reading, got)
     wanted = f"{shown(at(intent.boundaries.value, layers))}: {intent.boundaries.reason}"
+    if intent.boundaries.value == () and captured.boundaries != ():
+        return blocked("checkpoint.switches", f"{got}; the draft takes the final state alone")
     agree = same(intent.boundaries.value, captured.boundaries, layers)
     if agree and not captured.lost:
         return passed(got)

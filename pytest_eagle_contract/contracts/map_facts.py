@@ -31,9 +31,17 @@ def offset_reading(case: Case) -> TokenMap | None:
     return found.readings[0].token_map if found is not None and found.readings else None
 
 
+def unlike_mask(case: Case) -> bool:
+    """Tell whether t2d keeps other ids than the map names."""
+    stored, read = case.draft.stored_map, readings_of(case)
+    if stored is None or stored.mask is None or isinstance(read, Outcome):
+        return False
+    return stored.mask.size == read.vocab_size and bool((read.mask() != stored.mask).any())
+
+
 def blocked(by: str, why: str) -> Outcome:
     """Leave a contract open because the fault belongs to another one."""
-    return unverified(f"{why}; decided by {by}", by)
+    return unverified(why, by)
 
 
 def intended_order(case: Case) -> str:

@@ -11,6 +11,7 @@ from pytest_eagle_contract.contracts.map_facts import (
     offset_reading,
     readings_of,
     sample,
+    unlike_mask,
 )
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
@@ -150,9 +151,10 @@ def offsets(eagle_case: Case) -> Outcome:
     if found.form is Form.ABSOLUTE or counts_up:
         last = len(stored) - 1
         target = int(integers[last])
+        evidence = found.evidence.partition("; draft id")[0]
         return failed(
-            f"{stored.where} holds absolute ids: {found.evidence}; every engine adds the draft id, "
-            f"so {describe(stored, last, eagle_case.vocab_size)}",
+            f"{stored.where} holds absolute ids ({evidence}), and every engine adds the draft id: "
+            f"{describe(stored, last, eagle_case.vocab_size)}",
             f"offset {target - last:,} for draft id {last:,}",
             f"store d2t - arange({len(stored)}): first entries "
             f"{sample(integers - range(len(stored)))}",
@@ -212,6 +214,8 @@ def order(eagle_case: Case) -> Outcome:
         return passed("ascending")
     where = int((read.targets[1:] <= read.targets[:-1]).argmax())
     seen = f"draft ids {where:,} and {where + 1:,} name {sample(read.targets[where : where + 2])}"
+    if unlike_mask(eagle_case):
+        return blocked("mapping.mask", f"not ascending: {seen}")
     if wanted == "ascending" and read.is_legal:
         return failed(
             f"not ascending: {seen}", f"ascending, as {eagle_case.intent.trainer.value} writes"
@@ -257,6 +261,8 @@ def engine(eagle_case: Case) -> Outcome:
 
 def _maps(case: Case, reading: Resolution) -> Outcome:
     use, stored = reading.token_map, case.draft.stored_map
+    if use.kind == "error" and case.draft.geometry.draft_vocab_size is None:
+        return blocked("checkpoint.lm-head", use.detail)
     if use.kind == "error":
         return refused(use.detail, "a checkpoint that this engine loads")
     if stored is None:

@@ -162,23 +162,31 @@ def engine_rope(eagle_case: Case) -> Outcome:
 
 
 def _rotates(case: Case, reading: Resolution) -> Outcome:
-    found, facts = case.draft.geometry.rope, reading.semantics
+    found, facts, trained = case.draft.geometry.rope, reading.semantics, case.intent.rope_theta
     kind = found.kind.value if found.kind else "default"
     if facts.rope_types and kind not in facts.rope_types | ROPE_FREE:
         return refused(f"has no rope type {kind}", ", ".join(sorted(facts.rope_types)))
-    if found.theta is None or found.theta.value == DEFAULT_THETA:
-        return passed(f"base {DEFAULT_THETA:g}, type {kind}")
+    used, where = _base_used(case, reading)
+    wanted = trained.value if trained.value is not None else DEFAULT_THETA
+    if used == wanted:
+        return passed(f"base {used:g}, type {kind}")
+    fix = f'write "rope_theta": {wanted:g} at top level and in rope_parameters'
+    return failed(f"rotates with {used:g} ({where})", f"{wanted:g}: {trained.reason}", fix)
+
+
+def _base_used(case: Case, reading: Resolution) -> tuple[float, str]:
+    """Return the base that an engine rotates with, and where it comes from."""
+    found, facts = case.draft.geometry.rope.theta, reading.semantics
+    if found is None:
+        return DEFAULT_THETA, "no base is written"
     if facts.rope_theta != "honoured":
-        return failed(f"ignores the base and uses {DEFAULT_THETA:g}", f"{found.theta.value:g}")
-    place = found.theta.where.removeprefix(f"{NESTED}.").split(".")[0]
-    also = case.draft.config.number("rope_theta")
-    if place not in facts.rope_keys and not (also and "rope_theta" in facts.rope_keys):
-        return failed(
-            f"does not read {found.theta.where} and uses {DEFAULT_THETA:g}",
-            f"{found.theta.value:g}",
-            f'write "rope_theta": {found.theta.value:g} at top level',
-        )
-    return passed(f"base {found.theta.value:g}, type {kind}")
+        return DEFAULT_THETA, f"ignores {found.where}"
+    places = ("rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta")
+    for place in places:
+        read = case.draft.config.number(place, f"{NESTED}.{place}")
+        if read is not None and place.split(".")[0] in facts.rope_keys:
+            return read.value, read.where
+    return DEFAULT_THETA, f"does not read {found.where}"
 
 
 @contract("checkpoint.context")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_eagle_contract.checkpoint.draft import Draft
 from pytest_eagle_contract.contracts.case import Case
-from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import controlling_switch
 from pytest_eagle_contract.trainers.intent import SWITCHES, switch_places
@@ -22,7 +22,16 @@ TENSOR_OF = {
 
 def contradictions(draft: Draft) -> list[str]:
     """Return what config and tensors of one draft say against each other."""
-    return [*_written_twice(draft), *_without_tensor(draft), *_unused_fc(draft)]
+    found = (_null(draft), _written_twice(draft), _without_tensor(draft), _unused_fc(draft))
+    return [problem for problems in found for problem in problems]
+
+
+def _null(draft: Draft) -> Iterator[str]:
+    """Yield booleans written as null, which strict loaders refuse and others read as false."""
+    for name in (*SWITCHES, "tie_word_embeddings", "use_cache"):
+        for place in switch_places(name):
+            if draft.config.raw(place) is None:
+                yield f"{place} is null, not true or false"
 
 
 def _written_twice(draft: Draft) -> Iterator[str]:
@@ -53,15 +62,18 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     """Return whether an engine computes with the switches that were intended."""
     certain: list[str] = []
     doubtful: list[str] = []
+    loud = False
     for name, stated in case.intent.switches.items():
         use = reading.switches.get(name)
         if use is None or stated.value is None or use.value == stated.value:
             continue
         text = f"{name} is {_word(use.value)} ({use.where}), intended {_word(stated.value)}"
         (certain if stated.certain else doubtful).append(f"{text}: {stated.reason}")
+        loud = loud or (stated.certain and use.effect == "error")
     certain += _lost_biases(case, reading)
     if certain:
-        return failed("; ".join(certain), "the switches of the training")
+        say = refused if loud else failed
+        return say("; ".join(certain), "the switches of the training")
     unknown = [n for n, s in case.intent.switches.items() if s.value is None]
     if doubtful or unknown:
         reasons = doubtful + [f"{n}: {case.intent.switches[n].reason}" for n in unknown]

@@ -159,11 +159,17 @@ def shapes(eagle_case: Case) -> Outcome:
     problems = [
         f"{info.name} is {list(info.shape)}, not {_shape(wanted[name])}"
         for name, info in draft.tensors.items()
-        if name in wanted and name not in ELSEWHERE and not _fits(info, wanted[name])
+        if name in wanted and _judged(name, draft) and not _fits(info, wanted[name])
     ]
     return verdict(
         problems, "the shapes of the config", f"{len(draft.tensors)} shapes fit the config"
     )
+
+
+def _judged(name: str, draft: Draft) -> bool:
+    """Leave out what other contracts judge, and latent attention, whose widths are its own."""
+    latent = draft.latent_attention and ".self_attn." in name
+    return name not in ELSEWHERE and not latent
 
 
 def _fits(info: TensorInfo, wanted: tuple[int | None, ...]) -> bool:
@@ -214,6 +220,10 @@ def dtypes(eagle_case: Case) -> Outcome:
     problems = [f"{i.name} is {i.dtype}" for i in wrong]
     found = sorted({i.dtype for i in weights if i.dtype in FLOATS})
     note = f"several float types are mixed: {', '.join(found)}" if len(found) > 1 else ""
+    theirs = eagle_case.target.config.text("dtype", "torch_dtype") if eagle_case.target else None
+    mine = eagle_case.draft.config.text("dtype", "torch_dtype")
+    if not note and mine and theirs and mine.value != theirs.value:
+        note = f"the draft's dtype is {mine.value}, the target's {theirs.value}"
     if problems:
         return failed("; ".join(problems), "BF16, F16 or F32")
     return passed(", ".join(found) or "quantised weights", note)
@@ -296,7 +306,11 @@ def engine_depth(eagle_case: Case) -> Outcome:
         if most and layers > most:
             return refused(f"takes at most {most} draft layers", f"{layers}, as stored")
         fed = reading.semantics.later_layer_norm
-        note = f"layers after the first are fed through {fed}" if layers > 1 and fed else ""
-        return passed(f"{layers} layers", note)
+        if layers > 1 and fed and f"layers.1.{fed}.weight" not in eagle_case.draft.tensors:
+            return failed(
+                f"feeds layers after the first through {fed}, which they do not hold",
+                "the norm that was trained",
+            )
+        return passed(f"{layers} layers")
 
     return across(eagle_case, judge)

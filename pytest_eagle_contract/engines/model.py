@@ -176,7 +176,10 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Pair semantics with the target families they were chosen for."""
+    """Pair semantics with the target families they were chosen for.
+
+    `sources` maps fields to where they were read; each switch has one of its own, `switches.NAME`.
+    """
 
     targets: str
     semantics: Semantics
@@ -217,6 +220,8 @@ def _choose(targets: str, facts: list[Facts]) -> Reading:
         chosen.update(entry.sets)
         chosen["switches"] = {**switches, **entry.sets.get("switches", {})}
         sources.update(dict.fromkeys(entry.sets, entry.source))
+        named = (f"switches.{name}" for name in entry.sets.get("switches", {}))
+        sources.update(dict.fromkeys(named, entry.source))
     return Reading(targets, Semantics(**chosen), sources)
 
 

@@ -51,11 +51,15 @@ class MapUse:
 
 @dataclass(frozen=True, slots=True)
 class SwitchUse:
-    """Say which value of a switch the engine computes with, and why."""
+    """Say which value of a switch the engine computes with, and why.
+
+    `since` is the first later version that honours a switch which this one does not.
+    """
 
     value: bool
     effect: Effect
     where: str
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from pytest_eagle_contract.engines.resolution import (
     TensorUse,
     Width,
 )
+from pytest_eagle_contract.engines.since import honoured_since
 from pytest_eagle_contract.errors import InputError
 
 SWITCH_OF = {
@@ -37,13 +38,11 @@ CREATED_ALWAYS = ("embed_tokens.weight", "d2t")
 def resolve(draft: Draft, target: Target | None, engine: Engine) -> tuple[Resolution, ...]:
     """Return what `engine` uses; several readings where an unknown target decides."""
     layers = target.layers if target else None
-    chosen = readings(
-        engine,
-        target.architecture if target else None,
-        draft.architecture,
-        wrapped_type(draft.config),
-    )
-    return tuple(_resolve(draft, layers, engine.label, reading) for reading in chosen)
+    architecture = target.architecture if target else None
+    draft_class = (draft.architecture, wrapped_type(draft.config))
+    chosen = readings(engine, architecture, *draft_class)
+    since = honoured_since(engine, architecture, *draft_class)
+    return tuple(_resolve(draft, layers, engine.label, reading, since) for reading in chosen)
 
 
 def wrapped_type(config: Config) -> str | None:
@@ -57,10 +56,14 @@ def wrapped_type(config: Config) -> str | None:
     return kind if isinstance(kind, str) else "llama"
 
 
-def _resolve(draft: Draft, layers: int | None, label: str, reading: Reading) -> Resolution:
+def _resolve(
+    draft: Draft, layers: int | None, label: str, reading: Reading, since: Mapping[str, str]
+) -> Resolution:
     facts = reading.semantics
     width = _width(draft.config, facts)
-    switches = {name: _switch(draft.config, s) for name, s in facts.switches.items()}
+    switches = {
+        name: _switch(draft.config, s, since.get(name, "")) for name, s in facts.switches.items()
+    }
     return Resolution(
         label=label,
         targets=reading.targets,
@@ -180,9 +183,10 @@ def _reduced(draft: Draft) -> bool | None:
     return sizes.draft_rows != sizes.vocab_size.value
 
 
-def _switch(config: Config, switch: Switch) -> SwitchUse:
+def _switch(config: Config, switch: Switch, since: str) -> SwitchUse:
     if switch.effect != "honoured":
-        return SwitchUse(switch.default, switch.effect, f"{switch.effect} by this engine")
+        why = "ignored" if switch.effect == "ignored" else "not supported"
+        return SwitchUse(switch.default, switch.effect, f"{why} by this engine", since)
     for place in switch.places:
         value = config.flag(place)
         if value is not None:

@@ -16,6 +16,7 @@ TAKES_VALUE = frozenset(
         "--dist",
         "--tx",
         "--verbosity",
+        "--basetemp",
         "--eagle-report",
         "--junitxml",
         "--junit-xml",

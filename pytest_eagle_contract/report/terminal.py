@@ -112,7 +112,7 @@ def _open(records: Sequence[Record]) -> list[str]:
         grouped.setdefault(key, []).append(f"{r['id']} [{r['subject']}]")
     for (measured, needs), names in grouped.items():
         where = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        lines.append(f"  {where}: {measured}" + (f" -> {needs}" if needs else ""))
+        lines.append(f"  {where}: {measured}" + (f" -> decided by {needs}" if needs else ""))
     return lines
 
 

@@ -43,6 +43,7 @@ def read_intent(
         map_order=profile.map_order if profile else "unknown",
         switches={name: _switch(name, draft, profile) for name in SWITCHES},
         owns_embedding=_embedding(draft, profile),
+        rope_theta=_rope_theta(draft, profile),
     )
 
 
@@ -81,6 +82,17 @@ def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:
         return Stated(None, Evidence.UNKNOWN, found.evidence), found
     evidence = Evidence.DECLARED if found.certain else Evidence.DEFAULT
     return Stated(found.token_map, evidence, found.evidence), found
+
+
+def _rope_theta(draft: Draft, trainer: TrainerProfile | None) -> Stated[float]:
+    rope = draft.geometry.rope
+    # Multimodal rotary settings have a code path of their own, which reads the config.
+    if trainer is not None and trainer.rope_theta and "mrope_section" not in rope.parameters:
+        reason = f"{trainer.title} trains with {trainer.rope_theta:g} whatever the config says"
+        return Stated(trainer.rope_theta, Evidence.DECLARED, reason)
+    if rope.theta is None:
+        return Stated(None, Evidence.DEFAULT, "no base is written")
+    return Stated(rope.theta.value, Evidence.DECLARED, f"config.json: {rope.theta.where}")
 
 
 def _embedding(draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:

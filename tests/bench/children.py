@@ -14,9 +14,14 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """Hold one finished process: seconds, peak resident bytes, bytes it read, code and output."""
+    """Hold one finished process.
+
+    `seconds` went by on the clock and `busy` on the processors; `peak` is resident memory and
+    `read` what read() returned, both in bytes.
+    """
 
     seconds: float
+    busy: float
     peak: int
     read: int
     code: int
@@ -59,7 +64,8 @@ def run(command: Sequence[str], cwd: Path) -> Ran:
         read = _account(Path(f"/proc/{child.pid}/io"))["rchar"]
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-    return Ran(seconds, usage.ru_maxrss * 1024, read, child.returncode, output)
+    busy = usage.ru_utime + usage.ru_stime
+    return Ran(seconds, busy, usage.ru_maxrss * 1024, read, child.returncode, output)
 
 
 def side_by_side(
@@ -80,9 +86,9 @@ def seconds(ran: Sequence[Ran]) -> float:
     return statistics.median(r.seconds for r in ran)
 
 
-def paired(one: Sequence[Ran], other: Sequence[Ran]) -> float:
-    """Return the median of the rounds' differences in time: what drifts over rounds cancels."""
-    return statistics.median(a.seconds - b.seconds for a, b in zip(one, other, strict=True))
+def busier(one: Sequence[Ran], other: Sequence[Ran]) -> float:
+    """Return the median of the rounds' differences in processor time, where drift cancels."""
+    return statistics.median(a.busy - b.busy for a, b in zip(one, other, strict=True))
 
 
 def _account(path: Path) -> dict[str, int]:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from pytest_eagle_contract.engines.registry import PROFILES
-from tests.bench.children import Ran, paired, pytest_in, run, seconds, side_by_side
+from tests.bench.children import Ran, busier, pytest_in, run, seconds, side_by_side
 
 Note = Callable[[str, float, float], None]
 
 ROUNDS = 15
 MEGABYTE = 1_000_000
 EVERY = [f"--eagle-engine={profile.name}" for profile in PROFILES]
+SMALL = Path(__file__).parents[2] / "fixtures" / "good" / "specforge-hf"
 PLUGIN_OFF = ("-p", "no:eagle_contract")
 
 pytestmark = pytest.mark.skipif(
@@ -41,44 +42,47 @@ def test_idle_plugin(benchmark: Any, note: Note, tmp_path: Path) -> None:
     commands = {"with": pytest_in("--co"), "without": pytest_in("--co", *PLUGIN_OFF)}
     ran = _timed(benchmark, commands, tmp_path)
     assert {r.code for results in ran.values() for r in results} == {5}
-    note("idle plugin, ms over a run without it", paired(ran["with"], ran["without"]) * 1e3, 15)
+    # A few milliseconds drown in a busy machine's wall time. What slows its processors stretches
+    # both runs alike, and then the limit with them.
+    limit = max(15.0, 0.04e3 * seconds(ran["without"]))
+    note("idle plugin, ms over a run without it", busier(ran["with"], ran["without"]) * 1e3, limit)
 
 
 @pytest.mark.parametrize("engines", [[], EVERY], ids=["matrix", "every engine named"])
 def test_kimi_sized_draft(
-    benchmark: Any, note: Note, tmp_path: Path, draft: Path, target: Path, engines: list[str]
+    benchmark: Any, note: Note, tmp_path: Path, options: list[str], engines: list[str]
 ) -> None:
-    judged = pytest_in(f"--eagle-ckpt={draft}", f"--eagle-target={target}", *engines)
-    ran = _timed(benchmark, {"judged": judged, "empty": pytest_in()}, tmp_path)
+    commands = {"judged": pytest_in(*options, *engines), "empty": pytest_in()}
+    ran = _timed(benchmark, commands, tmp_path)
     for result in ran["judged"]:
         assert result.code in (0, 1)
         assert "VERDICT" in result.output
     name = "every engine" if engines else "matrix"
     empty = seconds(ran["empty"])
-    note(f"{name}, s (an empty run takes {empty:.3f})", seconds(ran["judged"]), 1.5 * empty + 0.7)
+    note(f"{name}, s (an empty run: {empty:.3f})", seconds(ran["judged"]), 1.5 * empty + 0.7)
     note(f"{name}, peak MB", max(r.peak for r in ran["judged"]) / MEGABYTE, 250)
-    # Modules are read by the same calls. A small draft costs the same ones, and next to no weights.
-    small = run([a.replace(str(draft), str(_small(tmp_path))) for a in judged], tmp_path)
+    # Modules are read by the same calls. A small draft costs those too, and next to no weights.
+    small = run(pytest_in(f"--eagle-ckpt={SMALL}", *options[1:], *engines), tmp_path)
     weights = max(r.read for r in ran["judged"]) - small.read
     note(f"{name}, MB of the draft read", weights / MEGABYTE, 16)
 
 
 def test_done_before_torch_is_imported(
-    benchmark: Any, note: Note, tmp_path: Path, draft: Path, target: Path
+    benchmark: Any, note: Note, tmp_path: Path, options: list[str]
 ) -> None:
     python = os.environ.get("EAGLE_BENCH_TORCH_PYTHON")
     if python is None and importlib.util.find_spec("torch") is None:
         pytest.skip("no torch here: EAGLE_BENCH_TORCH_PYTHON names an interpreter that has it")
-    judged = pytest_in(f"--eagle-ckpt={draft}", f"--eagle-target={target}", *EVERY)
-    imported = [python or sys.executable, "-c", "import torch"]
-    ran = _timed(benchmark, {"judged": judged, "import torch": imported}, tmp_path)
-    assert {r.code for r in ran["import torch"]} == {0}
-    note(
-        "whole run, share of `import torch`",
-        seconds(ran["judged"]) / seconds(ran["import torch"]),
-        1,
-    )
+    commands = {
+        "judged": pytest_in(*options, *EVERY),
+        "torch": [python or sys.executable, "-c", "import torch"],
+    }
+    ran = _timed(benchmark, commands, tmp_path)
+    assert {r.code for r in ran["torch"]} == {0}
+    share = seconds(ran["judged"]) / seconds(ran["torch"])
+    note("whole run, as a share of import torch", share, 1)
 
 
-def _small(folder: Path) -> Path:
-    return Path(__file__).parents[2] / "fixtures" / "good" / "specforge-hf"
+@pytest.fixture
+def options(draft: Path, target: Path) -> list[str]:
+    return [f"--eagle-ckpt={draft}", f"--eagle-target={target}"]

@@ -19,32 +19,10 @@ EXPECTED: dict[str, dict[str, Any]] = tomllib.loads((HERE / "expected.toml").rea
 
 ROWS = [(name, engine) for name, row in EXPECTED.items() for engine in row["engines"]]
 
-LATENT = "checkpoint.shapes expects heads x head_dim of a latent draft's o_proj"
-ROPE = "no contract compares the declared rotary base with the one that the trainer uses"
-PENDING = {
-    "deepseek-mla": LATENT,
-    "deepseek-mla sglang==0.5.23": LATENT,
-    "deepseek-mla vllm==0.32.0:v1": LATENT,
-    "deepseek-mla vllm==0.32.0:v2": LATENT,
-    "angelslim vllm==0.32.0:v1": ROPE,
-    "angelslim vllm==0.32.0:v2": ROPE,
-    "angelslim-ids vllm==0.32.0:v1": ROPE,
-    "angelslim-ids vllm==0.32.0:v2": ROPE,
-    "modelopt-two-layer sglang==0.5.23": "checkpoint.depth only notes how later layers are fed",
-    "wide tokenspeed": "layers.fc-width does not ask whether an engine reads target_hidden_size",
-    "final-state vllm==0.32.0:v2": "an engine that stops on a switch counts as degraded",
-}
-"""Rows of expected.toml that the contracts do not reach yet, and why."""
-
 
 def case_of(name: str) -> Case:
     target = HERE / "targets" / EXPECTED[name]["target"]
     return build_case(open_checkpoint(HERE / "good" / name), Inputs(target=target))
-
-
-def pending(name: str, request: pytest.FixtureRequest) -> None:
-    if name in PENDING:
-        request.applymarker(pytest.mark.xfail(reason=PENDING[name], strict=True))
 
 
 def test_every_good_checkpoint_is_expected_something_of() -> None:
@@ -61,20 +39,14 @@ def test_it_is_read_as_its_trainer_meant(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_its_files_hold_no_fault_but_the_expected(
-    name: str, request: pytest.FixtureRequest
-) -> None:
-    pending(name, request)
+def test_its_files_hold_no_fault_but_the_expected(name: str) -> None:
     results = list(judge_files(case_of(name)))
     failed = {r.contract.id: r.outcome.measured for r in results if r.outcome.status == "failed"}
     assert set(failed) == set(EXPECTED[name].get("files", [])), failed
 
 
 @pytest.mark.parametrize(("name", "engine"), ROWS)
-def test_an_engine_does_with_it_what_its_source_says(
-    name: str, engine: str, request: pytest.FixtureRequest
-) -> None:
-    pending(f"{name} {engine}", request)
+def test_an_engine_does_with_it_what_its_source_says(name: str, engine: str) -> None:
     expected, case = EXPECTED[name]["engines"][engine], case_of(name)
     chosen = find(engine)
     mine = list(judge_engine(case, chosen))

@@ -17,14 +17,6 @@ from pytest_eagle_contract.engines.registry import find
 
 ROOT = Path(__file__).parents[2]
 
-PENDING = {
-    "base-lost-beside-latent-attention": "checkpoint.shapes expects heads x head_dim of a latent "
-    "draft's o_proj, which has heads x v_head_dim",
-    "second-layer-fed-otherwise": "checkpoint.depth only notes that an engine feeds later layers "
-    "through a norm that the checkpoint does not hold",
-}
-"""Faults that the contracts do not judge rightly yet, and why."""
-
 
 def judged(mutant: Mutant, directory: Path, targets: Path) -> list[Result]:
     path = mutant.build(directory)
@@ -52,10 +44,8 @@ def shown(results: list[Result]) -> str:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
 def test_a_fault_fails_its_own_contract_alone(
-    mutant: Mutant, tmp_path: Path, targets: Path, request: pytest.FixtureRequest
+    mutant: Mutant, tmp_path: Path, targets: Path
 ) -> None:
-    if mutant.name in PENDING:
-        request.applymarker(pytest.mark.xfail(reason=PENDING[mutant.name], strict=True))
     results = judged(mutant, tmp_path, targets)
     wanted = {mutant.fails} if mutant.status == "failed" else set()
     assert ids(results, "failed") == wanted, shown(results)
