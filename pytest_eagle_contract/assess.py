@@ -18,7 +18,7 @@ from pytest_eagle_contract.engines.resolve import resolve
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.token_map import StoredMap, stored_in_file
-from pytest_eagle_contract.trainers.intent import read_intent
+from pytest_eagle_contract.trainers.intent import NAMED, read_intent
 from pytest_eagle_contract.trainers.model import TrainerProfile
 from pytest_eagle_contract.trainers.recognise import recognise
 from pytest_eagle_contract.trainers.registry import PROFILES, find
@@ -53,6 +53,7 @@ def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine]
     """Read what the static contracts need; whatever cannot be read raises InputError."""
     draft = read_draft(checkpoint)
     target = read_target(open_target(inputs.target)) if inputs.target is not None else None
+    _require_possible(inputs.aux_layers, draft, target)
     return Case(
         draft=draft,
         target=target,
@@ -104,8 +105,26 @@ def judge_engine(case: Case, engine: Engine) -> Iterator[Result]:
 
 def _trainer(inputs: Inputs, draft: Draft) -> Stated[TrainerProfile]:
     if inputs.trainer is not None:
-        return Stated(find(inputs.trainer), Evidence.DECLARED, "--eagle-trainer")
+        return Stated(find(inputs.trainer), Evidence.DECLARED, NAMED)
     return recognise(draft, PROFILES)
+
+
+def _require_possible(given: tuple[int, ...] | None, draft: Draft, target: Target | None) -> None:
+    """Refuse stated layers that this pair cannot have been trained on: a typo, most likely."""
+    if given is None:
+        return
+    layers = target.layers if target else None
+    beyond = [b for b in given if layers is not None and b > layers]
+    if beyond:
+        problem = f"boundary {beyond[0]} is beyond the target's {layers} layers"
+        raise InputError(
+            "--eagle-aux-layers", "", problem, "count boundaries from 0 to the last layer"
+        )
+    width = target.geometry.hidden_size.value if target and target.geometry.hidden_size else None
+    states = draft.aux_states(width or draft.geometry.target_width)
+    if states and states != len(given):
+        problem = f"names {len(given)} layers, and fc takes {states} states"
+        raise InputError("--eagle-aux-layers", "", problem, "name one layer for each state")
 
 
 def _weights(given: str | Path | None, target: Target | None) -> Checkpoint | None:

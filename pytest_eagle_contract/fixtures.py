@@ -60,8 +60,8 @@ def eagle_session_case(
 @pytest.fixture
 def eagle_case(request: pytest.FixtureRequest) -> Case:
     """Return what the static contracts look at, for the subject of the running contract."""
+    from pytest_eagle_contract.items import case_of
     from pytest_eagle_contract.plugin import RUN
-    from pytest_eagle_contract.suite import case_of
 
     run = request.config.stash.get(RUN, None)
     path = getattr(request.node, "path_given", None)

@@ -90,9 +90,14 @@ def pytest_runtest_makereport(
     """Put a contract's record on its report, as plain data that survives xdist."""
     report = yield
     recorder = getattr(item, RECORD, None)
-    record = recorder(call) if recorder is not None else None
-    if record is not None:
-        setattr(report, RECORD, record)
+    if recorder is not None:
+        from pytest_eagle_contract.errors import InputError
+
+        record = recorder(call)
+        if record is not None:
+            setattr(report, RECORD, record)
+        if call.excinfo is not None and isinstance(call.excinfo.value, InputError):
+            report.longrepr = str(call.excinfo.value)  # of a fixture: one line, no traceback
     return report
 
 

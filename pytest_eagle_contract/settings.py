@@ -61,7 +61,7 @@ class Option:
 def _layers(text: str) -> tuple[int, ...]:
     """Read `b:2,16,29` (boundaries) or `out:1,15,28` (layer outputs) as boundaries."""
     base, _, numbers = text.rpartition(":")
-    shift = {"b": 0, "": 0, "out": 1}.get(base.strip())
+    shift = {"b": 0, "out": 1}.get(base.strip())
     if shift is None or not numbers.strip():
         raise ValueError("write b:2,16,29 for boundaries or out:1,15,28 for layer outputs")
     try:

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_eagle_contract.checkpoint.config import Config
-from pytest_eagle_contract.checkpoint.geometry import Geometry, places, read_geometry
+from pytest_eagle_contract.checkpoint.config import Config, Located
+from pytest_eagle_contract.checkpoint.geometry import NESTED, Geometry, places, read_geometry
 from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorInfo
-from pytest_eagle_contract.checkpoint.names import canonical, stored_layers
+from pytest_eagle_contract.checkpoint.names import MAPS, canonical, stored_layers
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.token_map import StoredMap, stored_in_checkpoint
 
+PACKED = frozenset(
+    {"F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "I8", "U8", "I32", "U32"},
+)
+"""dtypes of weights that some loader has to unpack."""
+
+LLAMA_POSITIONS = 2048
+"""The max_position_embeddings of transformers' LlamaConfig."""
+
+DRAFT_MARKS = ("draft_vocab_size", "speculators_model_type", "eagle_config")
+"""Keys that only a draft's config holds."""
+
+MOST_FACTOR = 10_000
 MOST = {
     "vocab_size": 2**22,
     "draft_vocab_size": 2**22,
@@ -70,6 +82,33 @@ class Draft:
         """Tell whether the draft uses multi-head latent attention (DeepSeek's)."""
         return any(".kv_a_proj" in name for name in self.tensors)
 
+    @property
+    def quantised(self) -> bool:
+        """Tell whether the weights are packed in a way that the config declares."""
+        declared = self.config.table("quantization_config", f"{NESTED}.quantization_config")
+        weights = (info for name, info in self.tensors.items() if name not in MAPS)
+        return declared is not None and any(info.dtype in PACKED for info in weights)
+
+    @property
+    def positions(self) -> Located[int] | None:
+        """Return how many positions the draft serves: what is written, times its rope factor.
+
+        llama3 scaling and a stated original length count from the written number already. A Llama
+        config that writes none gets the class's default.
+        """
+        written, rope = self.geometry.max_position_embeddings, self.geometry.rope
+        if written is None:
+            llama = self.config.text("model_type", f"{NESTED}.model_type")
+            stated = llama is not None and llama.value == "llama"
+            return Located(LLAMA_POSITIONS, "LlamaConfig's default") if stated else None
+        factor = rope.parameters.get("factor")
+        included = "original_max_position_embeddings" in rope.parameters or (
+            rope.kind is not None and rope.kind.value == "llama3"
+        )
+        if included or not isinstance(factor, int | float) or not 1 <= factor < MOST_FACTOR:
+            return written
+        return Located(int(written.value * factor), f"{written.where} × {rope.where}.factor")
+
     def aux_states(self, target_width: int | None) -> int | None:
         """Return how many target states fc takes by its stored shape.
 
@@ -82,6 +121,22 @@ class Draft:
             return None
         count, rest = divmod(fc.shape[1], target_width)
         return count if rest == 0 else None
+
+
+def is_eagle3(draft: Draft) -> bool:
+    """Tell whether layer 0 takes an embedding and a hidden state side by side.
+
+    That doubled input is what every EAGLE-3 draft has and no ordinary decoder does.
+    """
+    if draft.latent_attention:
+        return True
+    hidden, query = (
+        draft.geometry.hidden_size,
+        draft.tensors.get("layers.0.self_attn.q_proj.weight"),
+    )
+    if query is None or hidden is None or len(query.shape) != 2:
+        return "layers.0.hidden_norm.weight" in draft.tensors or "fc.weight" in draft.tensors
+    return query.shape[1] != hidden.value
 
 
 def read_draft(checkpoint: Checkpoint) -> Draft:
@@ -117,7 +172,12 @@ def _refuse_absurd(config: Config) -> None:
 
 
 def read_target(config: Config) -> Target:
-    """Return what a target's config says about its shape."""
+    """Return what a target's config says about its shape; a draft's config raises InputError."""
+    mark = next((key for key in DRAFT_MARKS if config.has(key)), None)
+    if mark is not None:
+        raise InputError(
+            config.path, mark, "is an EAGLE-3 draft's key", "give the target that it drafts for"
+        )
     return Target(config, read_geometry(config), first_architecture(config))
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pytest_eagle_contract.checkpoint.config import Located
-from pytest_eagle_contract.checkpoint.geometry import Geometry
+from pytest_eagle_contract.checkpoint.config import Config, Located
+from pytest_eagle_contract.checkpoint.geometry import Geometry, places
 
 PREFIXES = ("draft_model.", "model.")
 LAYER = re.compile(r"^layers\.(\d+)\.")
 MAPS = ("d2t", "t2d")
+LATENT_KEYS = (
+    "q_lora_rank",
+    "kv_lora_rank",
+    "qk_nope_head_dim",
+    "qk_rope_head_dim",
+    "v_head_dim",
+)
 AUX_NORMS = {"aux_norm_low": "fc_norm.0", "aux_norm_mid": "fc_norm.1", "aux_norm_high": "fc_norm.2"}
 
 
@@ -66,6 +73,32 @@ def expected_shapes(
     return shapes | {"norm.weight": (hidden,), "lm_head.weight": (geometry.draft_rows, hidden)}
 
 
+def latent_shapes(config: Config, geometry: Geometry) -> dict[str, tuple[int | None, ...]]:
+    """Return the attention tensors of a draft with latent attention (DeepSeek's), with shapes."""
+    hidden, heads = _value(geometry.hidden_size), _value(geometry.heads)
+    sizes = {key: _value(config.integer(*places(key))) for key in LATENT_KEYS}
+    query, key_value = sizes["q_lora_rank"], sizes["kv_lora_rank"]
+    plain, turned, value = (
+        sizes["qk_nope_head_dim"],
+        sizes["qk_rope_head_dim"],
+        sizes["v_head_dim"],
+    )
+    at, width = "layers.0.self_attn.", _times(2, hidden)
+    shapes: dict[str, tuple[int | None, ...]] = {
+        at + "kv_a_proj_with_mqa.weight": (_plus(key_value, turned), width),
+        at + "kv_a_layernorm.weight": (key_value,),
+        at + "kv_b_proj.weight": (_times(heads, _plus(plain, value)), key_value),
+        at + "o_proj.weight": (hidden, _times(heads, value)),
+    }
+    if query is None:
+        return shapes | {at + "q_proj.weight": (_times(heads, _plus(plain, turned)), width)}
+    return shapes | {
+        at + "q_a_proj.weight": (query, width),
+        at + "q_a_layernorm.weight": (query,),
+        at + "q_b_proj.weight": (_times(heads, _plus(plain, turned)), query),
+    }
+
+
 def optional_shapes(
     geometry: Geometry, layers: int, aux_states: int | None
 ) -> dict[str, tuple[int | None, ...]]:
@@ -99,6 +132,10 @@ def optional_shapes(
 
 def _value(located: Located[int] | None) -> int | None:
     return None if located is None else located.value
+
+
+def _plus(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _times(one: int | None, other: int | None) -> int | None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pytest_eagle_contract.checkpoint import Checkpoint
-from pytest_eagle_contract.checkpoint.draft import Draft, Target
-from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome
+from pytest_eagle_contract.checkpoint.draft import Draft, Target, is_eagle3
+from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, unverified
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Intent
 from pytest_eagle_contract.token_map import StoredMap
@@ -52,13 +52,24 @@ class Case:
         return located.value if located else None
 
 
-def across(case: Case, judge: Callable[[Resolution], Outcome], *facts: str) -> Outcome:
+def across(
+    case: Case, judge: Callable[[Resolution], Outcome], *facts: str, read: bool = True
+) -> Outcome:
     """Judge each reading of an engine; readings that disagree leave it open.
 
     Only an unknown target gives several readings, so the target is what decides. `facts` are the
-    fields of Semantics on which every failure rests.
+    fields of Semantics on which every failure rests. With `read`, an engine that does not read the
+    format is judged no further: one contract says so.
     """
-    outcomes = [(reading, sourced(judge(reading), reading, *facts)) for reading in case.readings]
+    if not is_eagle3(case.draft):
+        return unverified("this is no EAGLE-3 draft", "checkpoint.architecture")
+    outcomes = [
+        (
+            reading,
+            (unread(case, reading) if read else None) or sourced(judge(reading), reading, *facts),
+        )
+        for reading in case.readings
+    ]
     statuses = {outcome.status for _, outcome in outcomes}
     worst = max((o for _, o in outcomes), key=lambda o: SEVERITY[o.status])
     if len(statuses) == 1:
@@ -72,10 +83,18 @@ def across(case: Case, judge: Callable[[Resolution], Outcome], *facts: str) -> O
     )
 
 
+def unread(case: Case, reading: Resolution) -> Outcome | None:
+    """Leave open what an engine would do with a format that it does not read."""
+    if case.draft.config.has("speculators_model_type") and not reading.semantics.speculators_format:
+        return unverified("does not read this format", "checkpoint.engine")
+    return None
+
+
 def sourced(outcome: Outcome, reading: Resolution, *facts: str) -> Outcome:
     """Note where in the engine's source the facts behind a failure were read."""
     found = dict.fromkeys(reading.sources[fact] for fact in facts if fact in reading.sources)
-    if outcome.status != "failed" or not found:
+    head = f"{reading.label} source: "
+    noted = any(note.startswith(head) for note in outcome.notes)
+    if outcome.status != "failed" or noted or not found:
         return outcome
-    note = f"{reading.label} source: {'; '.join(found)}"
-    return replace(outcome, notes=(*outcome.notes, note))
+    return replace(outcome, notes=(*outcome.notes, head + "; ".join(found)))

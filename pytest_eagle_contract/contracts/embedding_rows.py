@@ -77,7 +77,7 @@ def _related(pairs: list[tuple[NDArray[np.float32], NDArray[np.float32]]]) -> Ro
     }
     shift, cosine = max(shifts.items(), key=lambda item: item[1])
     if cosine > RELATED and cosine > aligned + 0.2:
-        return Rows("shifted", f"rows match the target's {shift:+d} row (cosine {cosine:.2f})")
+        return Rows("shifted", f"row i holds the target's row i{-shift:+d} (cosine {cosine:.2f})")
     if aligned > RELATED:
         return Rows("trained", f"a trained embedding, mean cosine {aligned:.2f} with the target's")
     return Rows("unrelated", f"unlike the target's embedding, mean cosine {aligned:.2f}")

@@ -1,12 +1,49 @@
-"""Say what an engine makes of a map whose fault another contract names."""
+"""Say what an engine makes of a map, sound or with a fault that another contract names."""
 
 from __future__ import annotations
 
-from pytest_eagle_contract.contracts.case import Case
-from pytest_eagle_contract.contracts.map_facts import blocked, offset_reading
-from pytest_eagle_contract.contracts.outcome import Outcome
+from pytest_eagle_contract.contracts.case import Case, sourced
+from pytest_eagle_contract.contracts.map_facts import blocked, offset_reading, readings_of
+from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused
 from pytest_eagle_contract.engines.model import Semantics
+from pytest_eagle_contract.engines.resolution import MapUse, Resolution
 from pytest_eagle_contract.token_map import Form, StoredMap, TokenMap, as_integers
+
+
+def maps(case: Case, reading: Resolution) -> Outcome:
+    """Judge whether an engine maps draft ids as the trainer did."""
+    return sourced(_maps(case, reading), reading, _decisive(case, reading))
+
+
+def _decisive(case: Case, reading: Resolution) -> str:
+    if case.draft.stored_map is None:
+        return "map_absent"
+    return "map_stored" if reading.semantics.map_stored == "lost" else "map_equal_vocab"
+
+
+def _maps(case: Case, reading: Resolution) -> Outcome:
+    use, stored = reading.token_map, case.draft.stored_map
+    if use.kind == "error" and case.draft.geometry.draft_vocab_size is None:
+        return blocked("checkpoint.lm-head", use.detail)
+    if use.kind == "error":
+        fix = "leave d2t out of the export for this engine" if stored else ""
+        return refused(use.detail, "a checkpoint that this engine loads", fix)
+    if stored is None:
+        return _without(case, use)
+    if use.kind == "none":
+        read = readings_of(case)
+        same = isinstance(read, TokenMap) and read.is_prefix
+        return passed(use.detail) if same else failed(use.detail, "the stored map is used")
+    return consequence(case, reading.semantics) or passed(use.detail)
+
+
+def _without(case: Case, use: MapUse) -> Outcome:
+    """Judge an engine that finds no map: right only where both vocabularies are equal."""
+    if case.draft.geometry.draft_rows != case.vocab_size:
+        return blocked("mapping.present", use.detail)
+    if use.kind == "zeros":
+        return failed(use.detail, "draft ids are target ids", "store d2t, all zero")
+    return passed(use.detail)
 
 
 def consequence(case: Case, facts: Semantics) -> Outcome | None:

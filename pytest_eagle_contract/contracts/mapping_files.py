@@ -14,7 +14,8 @@ def coverage(eagle_case: Case) -> Outcome:
     """The draft vocabulary holds the tokens that the target writes.
 
     Why: a token outside it is never accepted, so its share bounds the acceptance rate.
-    Incident: dflash#163, where acceptance was fine in English and 6 % in Danish.
+    Incident: vllm#50158, whose reporter puts 0.45 accepted drafts a step on other languages down to
+    the reduced vocabulary; dflash#163 fell to 6 % in Danish, its cause is open.
     Fix: count tokens on text like the served one when building the map, or enlarge it.
     Since: 0.1.0
     """
@@ -37,9 +38,10 @@ def coverage(eagle_case: Case) -> Outcome:
 def token_map(eagle_case: Case) -> Outcome:
     """A speculative token map holds distinct absolute target ids.
 
-    Why: SGLang gathers rows of the target's head with it; a bad id stops the server.
-    Incident: sglang#4153, index out of bounds with --speculative-token-map.
-    Fix: save a list or 1-D tensor of distinct target ids.
+    Why: SGLang gathers rows of the target's head with it (EAGLE-2; EAGLE-3 ignores the file), and
+    a bad id stops the server.
+    Incident: sglang#4153, a crash (index out of bounds) with --speculative-token-map.
+    Fix: save a list or 1-D tensor of distinct target ids, not of offsets: d2t + arange(len(d2t)).
     Since: 0.1.0
     """
     maps = [m for m in eagle_case.side_maps if m.kind == "token map"]
@@ -67,7 +69,8 @@ def side_files(eagle_case: Case) -> Outcome:
     """Mapping files beside the checkpoint say what the checkpoint's d2t says.
 
     Why: a stale file is reused by the next run, whatever draft vocabulary it was made for.
-    Incident: speculators#602, where d2t.npy of another run was picked up.
+    Incident: speculators#602, where a d2t.npy beside the data was reused for another
+    draft_vocab_size.
     Fix: delete the stale file, or export again with the map that the head was trained for.
     Since: 0.1.0
     """

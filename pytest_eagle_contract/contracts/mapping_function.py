@@ -32,7 +32,8 @@ def function(eagle_map_draft_ids: MapDraftIds, eagle_max_examples: int) -> Outco
     """The function under test maps draft ids as d2t says: target = draft + d2t[draft].
 
     Why: it decides every drafted token; a mistake shows only as a low accept length.
-    Incident: ports that took d2t for absolute ids, added the draft id twice or wrapped negatives.
+    Incident: mblt-model-zoo#110, where a bad map indexed outside the vocabulary at run time; in
+    EAGLE#222 users could not tell from the code what d2t holds.
     Fix: return draft_ids + d2t[draft_ids], and refuse ids outside the vocabulary.
     Since: 0.1.0
     """

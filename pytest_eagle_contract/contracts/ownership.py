@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.contracts.case import Case, across
+from pytest_eagle_contract.checkpoint.draft import is_eagle3
+from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.embedding_rows import compare_rows
 from pytest_eagle_contract.contracts.map_facts import blocked
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
-from pytest_eagle_contract.contracts.weights import is_eagle3
 from pytest_eagle_contract.engines.resolution import Resolution
 
 EMBEDDING = "embed_tokens.weight"
@@ -18,8 +18,8 @@ HEAD = "lm_head.weight"
 def lm_head(eagle_case: Case) -> Outcome:
     """The head has a row for each draft id.
 
-    Why: engines allocate draft_vocab_size rows and refuse or mis-read any other number.
-    Incident: EAGLE#249, lm_head of 32,000 rows met a model of 128,256.
+    Why: engines allocate draft_vocab_size rows and refuse any other number.
+    Incident: EAGLE#249, where an lm_head of 32,000 rows met a model of 128,256.
     Fix: write draft_vocab_size equal to the rows of lm_head.weight.
     Since: 0.1.0
     """
@@ -28,11 +28,16 @@ def lm_head(eagle_case: Case) -> Outcome:
     if not is_eagle3(draft):
         return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
     if sizes.draft_rows is not None and sizes.draft_rows < 1:
-        return failed(f"draft_vocab_size is {sizes.draft_rows}", "a positive number")
+        fix = f'write "draft_vocab_size": {head.rows}' if head else ""
+        return failed(f"draft_vocab_size is {sizes.draft_rows}", "a positive number", fix)
     if head is None:
         if sizes.draft_rows == eagle_case.vocab_size:
             return passed("no head is stored; over the whole vocabulary the target's can serve")
-        return failed(f"{HEAD} is missing", f"{sizes.draft_rows} rows of its own")
+        return failed(
+            f"{HEAD} is missing",
+            f"{sizes.draft_rows} rows of its own",
+            f"export {HEAD}, one row for each draft id",
+        )
     if sizes.draft_rows is None:
         return failed("neither draft_vocab_size nor vocab_size is written", f"{head.rows}")
     if head.rows != sizes.draft_rows:
@@ -51,26 +56,39 @@ def engine_lm_head(eagle_case: Case) -> Outcome:
     """The engine scores draft ids with the head that was trained.
 
     Why: replaced by the target's, a trained head's work is lost and its row order with it.
-    Incident: vllm#28549, where a head of its own was overwritten: accept length 1.32, then 2.49.
+    Incident: vllm#28549, before which a draft's own head and embedding were overwritten by the
+    target's: accept length 1.32, and 2.49 with its own.
     Fix: write draft_vocab_size, and ship lm_head.weight.
     Since: 0.1.0
     """
     sizes, ships = eagle_case.draft.geometry, HEAD in eagle_case.draft.tensors
+    rows = eagle_case.draft.head_rows
+    fix = f'write "draft_vocab_size": {rows}' if rows else ""
 
     def judge(reading: Resolution) -> Outcome:
         facts = reading.semantics
-        if sizes.draft_vocab_size is None and facts.draft_vocab_absent == "error":
-            return refused(
-                "refuses a config without draft_vocab_size", "draft_vocab_size is written"
+        absent = sizes.draft_vocab_size is None and not _null_counts(eagle_case, reading)
+        if absent and facts.draft_vocab_absent == "error":
+            outcome = refused(
+                "refuses a config without draft_vocab_size", "draft_vocab_size is written", fix
             )
+            return sourced(outcome, reading, "draft_vocab_absent")
         by_null = facts.lm_head == "target's if draft vocab is null" and not sizes.draft_vocab_size
         if by_null and ships:
-            return failed("takes the target's head, as draft_vocab_size is not written", "its own")
+            return failed(
+                "takes the target's head, as draft_vocab_size is not written", "its own head", fix
+            )
         if not ships and facts.lm_head == "own":
             return failed("has no head: it does not take the target's", f"{HEAD} is stored")
         return passed("the draft's own head" if ships and not by_null else "the target's head")
 
-    return across(eagle_case, judge)
+    return across(eagle_case, judge, "lm_head")
+
+
+def _null_counts(case: Case, reading: Resolution) -> bool:
+    """Tell whether a written null is a value to the engine, and stands for the whole vocabulary."""
+    written = case.draft.config.has("draft_vocab_size")
+    return written and reading.semantics.draft_vocab_null == "vocab_size"
 
 
 @contract("checkpoint.embedding")
@@ -78,7 +96,8 @@ def embedding(eagle_case: Case) -> Outcome:
     """A stored embedding belongs to the target's vocabulary.
 
     Why: rows under other ids give every draft token another meaning.
-    Incident: measured on vLLM 0.32, an embedding rolled by one row: 3.97 became 1.03.
+    Incident: TorchSpec#38, whose export wrote a random embedding that vLLM then used; measured on
+    vLLM 0.32, an embedding rolled by one row takes accept length from 3.97 to 1.03.
     Fix: copy the target's embedding, or leave it out of the export.
     Since: 0.1.0
     """
@@ -97,11 +116,13 @@ def engine_embedding(eagle_case: Case) -> Outcome:
     """The engine embeds tokens with the table that the draft was trained with.
 
     Why: some engines always take the target's table, others need one in the checkpoint.
-    Incident: vllm-ascend#5575, a draft whose own table was replaced by one of another width.
-    Fix: keep the target's embedding frozen while training, or choose an engine that keeps yours.
+    Incident: vllm-ascend#5575, where a Llama-3.3-70B draft with a table of its own, whose width is
+    not the target's, failed an assertion while loading.
+    Fix: keep the target's embedding frozen while training, or choose an engine that keeps yours;
+    where one is needed, store it as embed_tokens.weight.
     Since: 0.1.0
     """
-    return across(eagle_case, lambda reading: _embeds(eagle_case, reading))
+    return across(eagle_case, lambda reading: _embeds(eagle_case, reading), "embedding")
 
 
 def _embeds(case: Case, reading: Resolution) -> Outcome:
@@ -118,7 +139,8 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
         )
     if not ships:
         if facts.embedding == "kept":
-            return failed("needs an embedding in the checkpoint", "embed_tokens is stored")
+            fix = "store the target's embedding in the checkpoint as embed_tokens.weight"
+            return failed("needs an embedding in the checkpoint", "embed_tokens is stored", fix)
         return passed("the target's embedding")
     if facts.embedding != "target's" or (wide and facts.embedding_width_exception):
         return passed("the stored embedding")
@@ -129,7 +151,9 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
             "--eagle-target with weights",
         )
     if owns:
-        return failed("replaces the stored embedding by the target's", "its own, which differs")
+        return failed(
+            "replaces the stored embedding by the target's", "the stored one, which differs"
+        )
     return passed("the target's embedding, which the stored one equals")
 
 

@@ -8,13 +8,26 @@ from pytest_eagle_contract.contracts import (
     mapping_files,
     mapping_function,
     ownership,
+    positions,
     settings,
     target,
+    values,
     weights,
 )
 from pytest_eagle_contract.contracts.catalogue import FAMILIES, Contract, contracts_in
 
-MODULES = (mapping, mapping_files, mapping_function, layers, settings, weights, ownership, target)
+MODULES = (
+    mapping,
+    mapping_files,
+    mapping_function,
+    layers,
+    settings,
+    positions,
+    weights,
+    values,
+    ownership,
+    target,
+)
 
 
 def shipped() -> tuple[Contract, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_eagle_contract.checkpoint.draft import Draft
-from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.contracts.case import Case, sourced
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
+from pytest_eagle_contract.contracts.remedies import switch_fix, word
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import controlling_switch
 from pytest_eagle_contract.trainers.intent import SWITCHES, switch_places
@@ -62,18 +63,32 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     """Return whether an engine computes with the switches that were intended."""
     certain: list[str] = []
     doubtful: list[str] = []
+    wanted: dict[str, str] = {}
+    fixes: list[str] = []
     loud = False
     for name, stated in case.intent.switches.items():
         use = reading.switches.get(name)
         if use is None or stated.value is None or use.value == stated.value:
             continue
-        text = f"{name} is {_word(use.value)} ({use.where}), intended {_word(stated.value)}"
-        (certain if stated.certain else doubtful).append(f"{text}: {stated.reason}")
-        loud = loud or (stated.certain and use.effect == "error")
-    certain += _lost_biases(case, reading)
+        read = use.where in reading.semantics.switches[name].places
+        where = f"config.json: {use.where}" if read else use.where
+        text = f"{name} is {word(use.value)} ({where})"
+        if not stated.certain:
+            doubtful.append(f"{text}, intended {word(stated.value)}: {stated.reason}")
+            continue
+        certain.append(text)
+        wanted[name] = f"{name} {word(stated.value)} ({stated.reason})"
+        fixes.append(switch_fix(reading, name, stated.value))
+        loud = loud or use.effect == "error"
+    for name, text in _lost_biases(case, reading):
+        certain.append(text)
+        wanted.setdefault(name, f"{name} true (its tensors are stored)")
+        fixes.append(switch_fix(reading, name, True))
     if certain:
         say = refused if loud else failed
-        return say("; ".join(certain), "the switches of the training")
+        fix = "; ".join(dict.fromkeys(filter(None, fixes)))
+        outcome = say("; ".join(certain), "; ".join(wanted.values()), fix)
+        return sourced(outcome, reading, *(f"switches.{name}" for name in wanted))
     unknown = [n for n, s in case.intent.switches.items() if s.value is None]
     if doubtful or unknown:
         reasons = doubtful + [f"{n}: {case.intent.switches[n].reason}" for n in unknown]
@@ -81,8 +96,8 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     return passed("all switches as intended")
 
 
-def _lost_biases(case: Case, reading: Resolution) -> Iterator[str]:
-    """Yield tensors that a switch calls for and the engine has no place for.
+def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
+    """Yield the switches whose tensors the engine has no place for, with what it does.
 
     The two norms before fc are compared as switches already.
     """
@@ -95,8 +110,4 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[str]:
     facts = reading.semantics
     for switch, name in lost.items():
         refuses = facts.unknown == "error" and not name.endswith(facts.unknown_dropped)
-        yield f"{'refuses' if refuses else 'drops'} {name} ({switch})"
-
-
-def _word(value: bool) -> str:
-    return "true" if value else "false"
+        yield switch, f"{'refuses' if refuses else 'drops'} {name} ({switch})"

@@ -1,41 +1,35 @@
-"""Contracts on the tensors of a draft: which there are, their shapes, types and values."""
+"""Contracts on the tensors of a draft: which there are, in what shapes and layers."""
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.draft import Draft
+from pytest_eagle_contract.checkpoint.draft import Draft, is_eagle3
 from pytest_eagle_contract.checkpoint.model import TensorInfo
-from pytest_eagle_contract.checkpoint.names import expected_shapes, optional_shapes
-from pytest_eagle_contract.contracts.case import Case, across
+from pytest_eagle_contract.checkpoint.names import expected_shapes, latent_shapes, optional_shapes
+from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import blocked, sample
-from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, verdict
-from pytest_eagle_contract.contracts.scan import faults
+from pytest_eagle_contract.contracts.outcome import (
+    Outcome,
+    failed,
+    passed,
+    refused,
+    unverified,
+    verdict,
+)
+from pytest_eagle_contract.contracts.remedies import rename_fix
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import controlling_switch
 
-FLOATS = frozenset({"BF16", "F16", "F32"})
-QUANTISED = frozenset({"F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "I8", "U8", "I32", "U32"})
 ELSEWHERE = ("lm_head.weight", "fc.weight", "d2t", "t2d")
 """Tensors whose first dimension another contract judges."""
 
+QUANTISED = unverified(
+    "the names and shapes of quantised weights are not known", "a run with the draft"
+)
+"""What can be said of a draft with packed weights: engines each have loaders of their own."""
+
 OWNED = ("embed_tokens.weight", "lm_head.weight")
 """Tensors that an engine may take from the target; contracts of their own judge them."""
-
-
-def is_eagle3(draft: Draft) -> bool:
-    """Tell whether layer 0 takes an embedding and a hidden state side by side.
-
-    That doubled input is what every EAGLE-3 draft has and no ordinary decoder does.
-    """
-    if draft.latent_attention:
-        return True
-    hidden, query = (
-        draft.geometry.hidden_size,
-        draft.tensors.get("layers.0.self_attn.q_proj.weight"),
-    )
-    if query is None or hidden is None or len(query.shape) != 2:
-        return "layers.0.hidden_norm.weight" in draft.tensors or "fc.weight" in draft.tensors
-    return query.shape[1] != hidden.value
 
 
 @contract("checkpoint.tensors")
@@ -43,17 +37,21 @@ def tensors(eagle_case: Case) -> Outcome:
     """The checkpoint holds every tensor of its draft.
 
     Why: most engines leave a missing tensor as it was allocated and say nothing.
-    Incident: measured on vLLM 0.32, a draft without fc.weight loads and falls from 3.97 to 1.35.
+    Incident: sglang#27908, where a draft without lm_head started and accepted nothing; measured on
+    vLLM 0.32, one without fc.weight loads and falls from 3.97 to 1.35.
     Fix: export the whole state dict; only the embedding may be left out.
     Since: 0.1.0
     """
     draft = eagle_case.draft
     if not is_eagle3(draft):
         return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
+    if draft.quantised:
+        return QUANTISED
     aux = eagle_case.intent.switches["use_aux_hidden_state"].value
     expected = expected_shapes(draft.geometry, max(draft.layers, 1), 1 if aux else None)
     if draft.latent_attention:
         expected = {n: s for n, s in expected.items() if "self_attn" not in n}
+        expected |= latent_shapes(draft.config, draft.geometry)
     missing = [n for n in expected if n not in draft.tensors and n != "lm_head.weight"]
     return verdict(
         [f"{name} is missing" for name in missing],
@@ -67,10 +65,12 @@ def engine_tensors(eagle_case: Case) -> Outcome:
     """The engine finds a place for every tensor that matters, under the stored name.
 
     Why: SGLang drops a name it does not know without a word; vLLM stops at the first one.
-    Incident: RL#3960 and speculators#65, where midlayer and layers.0 named one layer.
-    Fix: rename the tensors as this engine expects them.
+    Incident: speculators#65 and NVIDIA-NeMo/RL#3960, where midlayer and layers.0 name one layer.
+    Fix: rename the tensors to what this engine knows: midlayer.* or layers.0.*, without a prefix.
     Since: 0.1.0
     """
+    if eagle_case.draft.quantised:
+        return QUANTISED
     return across(eagle_case, lambda reading: _placed(eagle_case, reading))
 
 
@@ -83,14 +83,17 @@ def _placed(case: Case, reading: Resolution) -> Outcome:
     ]
     dropped = reading.semantics.unknown_dropped
     if reading.semantics.unknown == "error" and any(not n.endswith(dropped) for n in unknown):
-        return refused(
+        outcome = refused(
             f"refuses to load: no place for {sample(unknown)}",
             "names that this engine knows",
-            _rename_hint(unknown),
+            rename_fix(unknown, reading.semantics),
         )
+        return sourced(outcome, reading, "unknown", "refused")
     lost = [name for name in unknown if stored[name] in _known(case.draft)]
     if lost:
-        return failed(f"drops {sample(lost)} silently", "every weight is used", _rename_hint(lost))
+        fix = rename_fix(lost, reading.semantics)
+        outcome = failed(f"drops {sample(lost)} silently", "every weight is used", fix)
+        return sourced(outcome, reading, "unknown", "refused")
     note = f"{sample(unknown)} are ignored" if unknown else ""
     return _absent(case, reading) or passed(
         f"{len(reading.tensors.loaded)} tensors are loaded", note
@@ -133,43 +136,37 @@ def _known(draft: Draft) -> set[str]:
     return set(known)
 
 
-def _rename_hint(names: list[str]) -> str:
-    prefixed = [n for n in names if n.startswith(("model.", "draft_model.", "module."))]
-    return f"remove the prefix {prefixed[0].split('.')[0]}. from the names" if prefixed else ""
-
-
 @contract("checkpoint.shapes")
 def shapes(eagle_case: Case) -> Outcome:
     """Every tensor has the shape that the config calls for.
 
     Why: engines build their modules from the config, and refuse the first tensor that differs.
-    Incident: EAGLE#315, a head_dim that is not hidden_size / heads, and DeepSpec#44.
+    Incident: DeepSpec#44, where q_proj [4096, 5120] of a draft met the [4096, 2560] of an ordinary
+    class.
     Fix: write the config's sizes from the module that was trained.
     Since: 0.1.0
     """
     draft = eagle_case.draft
     if not is_eagle3(draft):
         return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
+    if draft.quantised:
+        return QUANTISED
     layers = max(draft.layers, 1)
     states = draft.aux_states(eagle_case.target_width) or 0
     wanted = {
         **expected_shapes(draft.geometry, layers, states),
         **optional_shapes(draft.geometry, layers, states),
     }
+    if draft.latent_attention:
+        wanted |= latent_shapes(draft.config, draft.geometry)
     problems = [
         f"{info.name} is {list(info.shape)}, not {_shape(wanted[name])}"
         for name, info in draft.tensors.items()
-        if name in wanted and _judged(name, draft) and not _fits(info, wanted[name])
+        if name in wanted and name not in ELSEWHERE and not _fits(info, wanted[name])
     ]
     return verdict(
         problems, "the shapes of the config", f"{len(draft.tensors)} shapes fit the config"
     )
-
-
-def _judged(name: str, draft: Draft) -> bool:
-    """Leave out what other contracts judge, and latent attention, whose widths are its own."""
-    latent = draft.latent_attention and ".self_attn." in name
-    return name not in ELSEWHERE and not latent
 
 
 def _fits(info: TensorInfo, wanted: tuple[int | None, ...]) -> bool:
@@ -187,8 +184,8 @@ def engine_shapes(eagle_case: Case) -> Outcome:
     """The engine builds attention heads of the stored width.
 
     Why: a head width that is not hidden_size / heads is a shape error where head_dim is not read.
-    Incident: EAGLE#315, q_proj [4096, 5120] met a model of [2560, 5120].
-    Fix: choose an engine that reads head_dim.
+    Incident: EAGLE#315, where head_dim 128 was not read and q_proj [4096, 5120] met [2560, 5120].
+    Fix: choose an engine that reads head_dim, or train with hidden_size / heads.
     Since: 0.1.0
     """
     sizes = eagle_case.draft.geometry
@@ -200,83 +197,21 @@ def engine_shapes(eagle_case: Case) -> Outcome:
         assert sizes.heads is not None
         built = sizes.hidden_size.value // max(sizes.heads.value, 1)
         if sizes.head_dim is not None and sizes.head_dim.value != built:
-            return refused(f"builds heads of {built}", f"{sizes.head_dim.value}, as stored")
+            wanted = f"heads of {sizes.head_dim.value}, as stored"
+            return refused(f"builds heads of {built}", wanted)
         return passed(f"builds heads of {built}")
 
-    return across(eagle_case, judge)
-
-
-@contract("checkpoint.dtypes")
-def dtypes(eagle_case: Case) -> Outcome:
-    """Weights are floats of one type.
-
-    Why: mixed types meet in one matrix product, and integers were cast by mistake.
-    Incident: sglang#3824, where a float16 draft met a bfloat16 target.
-    Fix: cast the weights, and only them, to the target's type before the export.
-    Since: 0.1.0
-    """
-    weights = [i for n, i in eagle_case.draft.tensors.items() if n not in ("d2t", "t2d")]
-    wrong = [i for i in weights if i.dtype not in FLOATS | QUANTISED]
-    problems = [f"{i.name} is {i.dtype}" for i in wrong]
-    found = sorted({i.dtype for i in weights if i.dtype in FLOATS})
-    note = f"several float types are mixed: {', '.join(found)}" if len(found) > 1 else ""
-    theirs = eagle_case.target.config.text("dtype", "torch_dtype") if eagle_case.target else None
-    mine = eagle_case.draft.config.text("dtype", "torch_dtype")
-    if not note and mine and theirs and mine.value != theirs.value:
-        note = f"the draft's dtype is {mine.value}, the target's {theirs.value}"
-    if problems:
-        return failed("; ".join(problems), "BF16, F16 or F32")
-    return passed(", ".join(found) or "quantised weights", note)
-
-
-@contract("checkpoint.quantization")
-def quantization(eagle_case: Case) -> Outcome:
-    """Quantised weights and a quantization_config come together.
-
-    Why: engines choose the loader from the config; a draft often inherits the target's by mistake.
-    Incident: vllm#25883 and sglang#28196, where a plain draft met its target's quantisation.
-    Fix: write the config of what is stored, or store plain weights.
-    Since: 0.1.0
-    """
-    draft = eagle_case.draft
-    stated = draft.config.table(
-        "quantization_config", "transformer_layer_config.quantization_config"
-    )
-    packed = [
-        i for n, i in draft.tensors.items() if n not in ("d2t", "t2d") and i.dtype in QUANTISED
-    ]
-    if packed and stated is None:
-        return failed(
-            f"{packed[0].name} is {packed[0].dtype} and no quantization_config is written",
-            "both or neither",
-        )
-    if stated is not None and not packed:
-        return failed(
-            f"{stated.where} is written and all weights are plain floats", "both or neither"
-        )
-    return passed("quantised and declared" if packed else "plain weights, nothing declared")
-
-
-@contract("checkpoint.finite")
-def finite(eagle_case: Case) -> Outcome:
-    """Weights are finite numbers and no tensor is all zero.
-
-    Why: NaN spreads to every draft token; a tensor of zeros was allocated and never trained.
-    Incident: speculators fills NaN heads on load, because partly trained heads were saved.
-    Fix: export the last finite step; --eagle-full-scan reads every weight.
-    Since: 0.1.0
-    """
-    problems, read = faults(eagle_case.draft, eagle_case.full_scan)
-    return verdict(problems, "finite numbers, not all zero", f"{read:,} values read")
+    return across(eagle_case, judge, "head_dim")
 
 
 @contract("checkpoint.depth")
 def depth(eagle_case: Case) -> Outcome:
     """The config counts as many draft layers as are stored.
 
-    Why: an engine builds the layers of the config and leaves those without tensors uninitialised.
-    Incident: SpecForge#129, where a draft config kept its target's 48 layers.
-    Fix: write num_hidden_layers of the draft.
+    Why: an engine builds the layers of the config and leaves those without tensors uninitialised,
+    or refuses to start.
+    Incident: SpecForge#129, where a draft with its target's num_hidden_layers, 48, was refused.
+    Fix: write the number of the draft's own layers as num_hidden_layers.
     Since: 0.1.0
     """
     draft = eagle_case.draft
@@ -286,7 +221,8 @@ def depth(eagle_case: Case) -> Outcome:
     if not is_eagle3(draft):
         return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
     if stated.value != draft.layers:
-        return failed(f"{stated.where} is {stated.value}", f"{draft.layers}, as stored")
+        fix = f'write "num_hidden_layers": {draft.layers}' if draft.layers else ""
+        return failed(f"{stated.where} is {stated.value}", f"{draft.layers}, as stored", fix)
     return passed(f"{draft.layers} layers")
 
 
@@ -295,7 +231,8 @@ def engine_depth(eagle_case: Case) -> Outcome:
     """The engine runs as many draft layers as the checkpoint has, in the way they were trained.
 
     Why: some engines refuse more than one; others feed later layers from another norm.
-    Incident: vllm#33330, a two-layer draft whose second token collapsed.
+    Incident: vllm#33330, a two-layer draft whose acceptance collapsed from the second token on; the
+    cause is open.
     Fix: train one layer, or choose an engine that runs the draft's depth.
     Since: 0.1.0
     """
@@ -304,13 +241,15 @@ def engine_depth(eagle_case: Case) -> Outcome:
     def judge(reading: Resolution) -> Outcome:
         most = reading.semantics.max_layers
         if most and layers > most:
-            return refused(f"takes at most {most} draft layers", f"{layers}, as stored")
+            outcome = refused(f"takes at most {most} draft layers", f"{layers}, as stored")
+            return sourced(outcome, reading, "max_layers")
         fed = reading.semantics.later_layer_norm
         if layers > 1 and fed and f"layers.1.{fed}.weight" not in eagle_case.draft.tensors:
-            return failed(
+            outcome = failed(
                 f"feeds layers after the first through {fed}, which they do not hold",
                 "the norm that was trained",
             )
+            return sourced(outcome, reading, "later_layer_norm")
         return passed(f"{layers} layers")
 
     return across(eagle_case, judge)

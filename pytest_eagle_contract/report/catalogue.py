@@ -1,4 +1,7 @@
-"""The page of all contracts: `python -m pytest_eagle_contract.report.catalogue > docs/contracts.md`."""
+"""The page of all contracts.
+
+`python -m pytest_eagle_contract.report.catalogue > docs/contracts.md` writes it.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ def page() -> str:
     lines = [
         "# Contracts",
         "",
-        "One id is one promise. A contract is checked on the checkpoint's files, on each engine, or on a",
-        "mapping function of yours; select one with `-k mapping.offsets`. This page is generated from the",
-        "docstrings by `python -m pytest_eagle_contract.report.catalogue`.",
+        "One id is one promise. A contract is checked on the checkpoint's files, on each engine,",
+        "or on a mapping function of yours; select one with `-k mapping.offsets`. This page is",
+        "generated from the docstrings by `python -m pytest_eagle_contract.report.catalogue`.",
     ]
     for family in FAMILIES:
         mine = [c for c in contracts if c.family == family]

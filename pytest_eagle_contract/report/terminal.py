@@ -94,7 +94,9 @@ def _matrix(engines: Sequence[Record]) -> list[str]:
 
 
 def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
-    found = dict.fromkeys(f"note: {r['id']}: {note}" for r in records for note in r["notes"])
+    # The notes of a failure stand with it.
+    noted = (r for r in records if r["outcome"] not in ("failed", "known"))
+    found = dict.fromkeys(f"note: {r['id']}: {note}" for r in noted for note in r["notes"])
     listed = list(found)
     if verbose or len(listed) <= MOST_NOTES:
         return listed

@@ -11,11 +11,17 @@ LABELS = ("measured", "expected", "why", "fix", "incident", "repeat")
 
 
 def failure_text(record: Mapping[str, Any], promise: str) -> str:
-    """Return a failed contract as a block: what, measured, expected, why, fix, incident, repeat."""
+    """Return a failed contract as a block.
+
+    It says what was promised, measured, expected and noted, why it matters, and what to do.
+    """
     lines = [f"{record['id']} on {record['subject']}", textwrap.indent(promise, "  "), ""]
     for label in LABELS:
         if record.get(label):
             lines += _field(label, str(record[label]), wrap=label != "repeat")
+        if label == "expected":
+            for note in record.get("notes", ()):
+                lines += _field("note", str(note), wrap=True)
     return "\n".join(lines)
 
 

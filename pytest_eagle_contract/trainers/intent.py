@@ -16,6 +16,9 @@ SWITCHES = (
     "norm_output",
     "use_aux_hidden_state",
 )
+NAMED = "--eagle-trainer"
+"""Why a trainer is known where the user named it."""
+
 SHOWN_BY = {"norm_before_fc": "input_norm.weight", "fc_norm": "fc_norm.0.weight"}
 REFERENCE_SWITCHES = {name: name == "use_aux_hidden_state" for name in SWITCHES}
 """What the EAGLE-3 reference computes: aux states, none of the later norms."""
@@ -43,7 +46,7 @@ def read_intent(
         map_order=profile.map_order if profile else "unknown",
         switches={name: _switch(name, draft, profile) for name in SWITCHES},
         owns_embedding=_embedding(draft, profile),
-        rope_theta=_rope_theta(draft, profile),
+        rope_theta=_rope_theta(draft, profile, named=trainer.reason == NAMED),
     )
 
 
@@ -84,12 +87,14 @@ def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:
     return Stated(found.token_map, evidence, found.evidence), found
 
 
-def _rope_theta(draft: Draft, trainer: TrainerProfile | None) -> Stated[float]:
+def _rope_theta(draft: Draft, trainer: TrainerProfile | None, *, named: bool) -> Stated[float]:
     rope = draft.geometry.rope
     # Multimodal rotary settings have a code path of their own, which reads the config.
     if trainer is not None and trainer.rope_theta and "mrope_section" not in rope.parameters:
         reason = f"{trainer.title} trains with {trainer.rope_theta:g} whatever the config says"
-        return Stated(trainer.rope_theta, Evidence.DECLARED, reason)
+        # One release's source speaks of a draft by an unknown one; the user's word settles it.
+        evidence = Evidence.DECLARED if named else Evidence.DEFAULT
+        return Stated(trainer.rope_theta, evidence, reason)
     if rope.theta is None:
         return Stated(None, Evidence.DEFAULT, "no base is written")
     return Stated(rope.theta.value, Evidence.DECLARED, f"config.json: {rope.theta.where}")

@@ -96,6 +96,12 @@ def _one(
     if layers is not None and ids and max(ids) == layers:
         reason = f"{written.where} holds {layers} = L, which no layer output is called"
         return LayerIntent(Stated(_in_order(ids, trainer), Evidence.DECLARED, reason), order)
+    if _counts_boundaries(written, config, trainer) and _default_outputs(ids, layers):
+        reason = (
+            f"{written.where} {list(ids)} counts boundaries by its format, and is the default set "
+            f"{OUTPUT_DEFAULT} of layer outputs: converters copy ids without counting anew"
+        )
+        return LayerIntent(Stated(None, Evidence.UNKNOWN, reason), order, _readings(ids))
     # Ids at a place where the trainer writes none were added by someone else, in his own counting.
     if trainer is not None and written.where in trainer.ids_places:
         return _by_trainer(written, trainer)
@@ -115,6 +121,19 @@ def _one(
             return LayerIntent(Stated(boundaries, Evidence.DECLARED, reason), order)
     reason = f"{written.where} {list(ids)} could be layer outputs or boundaries"
     return LayerIntent(Stated(None, Evidence.UNKNOWN, reason), order, _readings(ids))
+
+
+def _counts_boundaries(
+    written: Located[tuple[int, ...]], config: Config, trainer: TrainerProfile | None
+) -> bool:
+    if trainer is not None and written.where in trainer.ids_places:
+        return trainer.ids_mean == "boundary"
+    return config.has("speculators_model_type")
+
+
+def _default_outputs(ids: Sequence[int], layers: int | None) -> bool:
+    count = OUTPUT_DEFAULT.layers_for(ids)
+    return count is not None and layers in (None, count)
 
 
 def _by_trainer(written: Located[tuple[int, ...]], trainer: TrainerProfile) -> LayerIntent:

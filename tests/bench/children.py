@@ -17,7 +17,8 @@ class Ran:
     """Hold one finished process.
 
     `seconds` went by on the clock and `busy` on the processors; `peak` is resident memory and
-    `read` what read() returned, both in bytes.
+    `read` what read() returned, both in bytes. Linux counts this process's own memory into the
+    peak of a child that it starts, so `peak` is an upper bound.
     """
 
     seconds: float

@@ -10,7 +10,14 @@ import pytest
 
 from tests.bench import kimi
 
+HERE = Path(__file__).parent
 FIGURES = pytest.StashKey[list[str]]()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the benchmarks out of every run that is not made for them."""
+    wanted = config.getoption("benchmark_only", default=False)
+    return True if HERE in collection_path.parents and not wanted else None
 
 
 @pytest.fixture

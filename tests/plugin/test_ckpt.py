@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -114,7 +113,7 @@ def test_unreadable_stops_with_one_line(pytester: pytest.Pytester, kind: str) ->
 
 
 def test_unreadable_under_xdist_stops_with_one_line(pytester: pytest.Pytester) -> None:
-    refused(pytester.runpytest_subprocess(*options(pytester.path / "none"), "-n2"))
+    refused(pytester.runpytest_subprocess(*options(pytester.path / "none"), "-n1"))
 
 
 def test_blank_path_is_no_path(pytester: pytest.Pytester) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from .helpers import failing, options, outcomes, refused, report
+from .helpers import absolute, changed, failing, options, outcomes, refused, report
 
 REPORT = "--eagle-report=json=report.json"
 VLLM = ("layers.engine", "vllm 0.32.0 v2")
@@ -65,10 +65,13 @@ def test_matrix_cannot_fail_the_run(pytester: pytest.Pytester) -> None:
     assert verdicts["sglang", None] == "serves"
     assert verdicts["vllm", "v2"] == "degraded"
     assert document["verdict"] != "fail"
-    result.stdout.fnmatch_lines(["engine * verdict *", "vllm 0.32.0 v2 * degraded * layers.engine*"])
+    result.stdout.fnmatch_lines(["engine * verdict *", "vllm 0.32.0 v2 * degraded *layers.engine*"])
 
 
 def test_matrix_does_not_hide_a_fault_of_the_files(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest_inprocess(*options(engine="", target=None), "--eagle-trainer=eagle")
-    result.stdout.fnmatch_lines(["*VERDICT: *"])
-    assert result.ret in (0, 1)
+    draft = changed(pytester.path / "draft", tensors=absolute)
+    result = pytester.runpytest_inprocess(*options(draft, engine=""), REPORT)
+    assert result.ret == 1
+    document = report(result, pytester.path)
+    assert failing(document) == {("mapping.offsets", "files")}
+    assert {e["verdict"] for e in document["engines"]} <= {"degraded", "breaks"}

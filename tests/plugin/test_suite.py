@@ -49,7 +49,7 @@ def test_without_any_draft(pytester: pytest.Pytester) -> None:
 
 
 def test_without_any_draft_under_xdist(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest_subprocess("--eagle-suite", "-n2")
+    result = pytester.runpytest_subprocess("--eagle-suite", "-n1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stdout.fnmatch_lines(["ERROR: no draft: give --eagle-ckpt *"])
 

@@ -84,13 +84,6 @@ def test_skip_of_a_fixture_is_unverified(pytester: pytest.Pytester) -> None:
     assert result.ret == 0
 
 
-def test_crash_is_a_failure_under_xdist(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(conftest("raise RuntimeError('oh')"))
-    result = pytester.runpytest_subprocess(*options(), "-n2", REPORT)
-    assert result.ret == 1
-    assert outcomes(report(result, pytester.path))["checkpoint.mine", "files"] == "failed"
-
-
 def test_with_fixtures_of_one_draft_and_several_drafts(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(conftest('return passed("x")', args="eagle_intent"))
     line = refused(pytester.runpytest_inprocess(*options(), f"--eagle-ckpt={OTHER}"))

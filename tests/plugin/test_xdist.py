@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from .helpers import OTHER, options, report
@@ -9,37 +7,42 @@ from .helpers import OTHER, options, report
 REPORT = "--eagle-report=json=report.json"
 
 
-def written(pytester: pytest.Pytester, *args: str) -> dict[str, Any]:
-    return report(pytester.runpytest_subprocess(*args, REPORT), pytester.path)
+CRASHES = """
+from pytest_eagle_contract.contracts.catalogue import contract
+
+def check(eagle_case):
+    raise RuntimeError("oh")
+
+check.__doc__ = "It holds.\\n\\nWhy: a.\\nIncident: b.\\nFix: c.\\nSince: 1.0\\n"
+
+def pytest_eagle_contracts():
+    return [contract("checkpoint.crash")(check)]
+"""
+
+
+def section(result: pytest.RunResult) -> list[str]:
+    """Return the closing section, which may not depend on the workers."""
+    start = next(i for i, line in enumerate(result.outlines) if "EAGLE-3 contracts" in line)
+    stop = next(i for i, line in enumerate(result.outlines) if line.startswith("VERDICT: "))
+    return result.outlines[start : stop + 1]
 
 
 @pytest.mark.parametrize(
-    "args",
+    ("args", "code"),
     [
-        [*options(engine="vllm==0.32.0:v2"), "--eagle-engine=sglang", f"--eagle-ckpt={OTHER}"],
-        options(engine="", target=None),
+        ([*options(engine="vllm==0.32.0:v2"), "--eagle-engine=sglang", f"--eagle-ckpt={OTHER}"], 1),
+        (options(engine="", target=None), 1),
     ],
     ids=["engines", "matrix"],
 )
-def test_report_is_the_same(pytester: pytest.Pytester, args: list[str]) -> None:
-    assert written(pytester, *args, "-n2") == written(pytester, *args)
-
-
-def test_summary_and_exit_code(pytester: pytest.Pytester) -> None:
-    args = options(engine="vllm==0.32.0:v2")
-    alone = pytester.runpytest_inprocess(*args)
-    workers = pytester.runpytest_subprocess(*args, "-n2")
-    assert alone.ret == workers.ret == 1
+def test_everything_is_as_without(pytester: pytest.Pytester, args: list[str], code: int) -> None:
+    pytester.makeconftest(CRASHES)
+    alone = pytester.runpytest_inprocess(*args, REPORT)
+    written = report(alone, pytester.path)
+    workers = pytester.runpytest_subprocess(*args, REPORT, "-n2")
+    assert report(workers, pytester.path) == written
+    assert alone.ret == workers.ret == code
     assert alone.parseoutcomes() == workers.parseoutcomes()
-
-    def section(result: pytest.RunResult) -> list[str]:
-        start = next(i for i, line in enumerate(result.outlines) if "EAGLE-3 contracts" in line)
-        return result.outlines[start : result.outlines.index("", start + 4)]
-
     assert section(alone) == section(workers)
-
-
-def test_repeat_command_leaves_workers_out(pytester: pytest.Pytester) -> None:
-    args = options(engine="vllm==0.32.0:v2")
-    result = pytester.runpytest_subprocess("-n", "2", "-vv", *args, REPORT, "-k", "layers")
-    result.stdout.fnmatch_lines([f"  repeat:   pytest {' '.join(args)} -k layers.engine"])
+    crashed = [c for c in written["contracts"] if c["id"] == "checkpoint.crash"]
+    assert {c["outcome"] for c in crashed} == {"failed"}

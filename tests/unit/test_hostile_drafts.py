@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from pytest_eagle_contract.assess import Inputs, assess
+from pytest_eagle_contract.assess import Inputs, Result, assess
 from pytest_eagle_contract.engines.registry import default_engines
 from pytest_eagle_contract.errors import InputError
 
@@ -24,21 +24,23 @@ BASES = ("specforge-hf", "speculators-default", "modelopt", "verl-speco", "deeps
 ROUNDS = 160
 
 NONSENSE: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 3, 2**31, 10**18, 0.5, float("nan"), float("inf"), "", "false", "x" * 500,
-    [], [1], [-5, 10**12], [[1]], ["a"], [None], {}, {"a": 1}, {"rope_type": 7},
+    None, True, False, 0, -1, 1, 3, 2**31, 10**18, 0.5, float("nan"), float("inf"), "", "false",
+    "x" * 500, [], [1], [-5, 10**12], [[1]], ["a"], [None], {}, {"a": 1}, {"rope_type": 7},
 )  # fmt: skip
 
 KEYS = (
-    "architectures", "vocab_size", "draft_vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
-    "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings", "target_hidden_size",
-    "rope_theta", "rope_scaling", "rope_parameters", "rope_parameters.rope_theta", "sliding_window",
-    "layer_types", "use_sliding_window", "tie_word_embeddings", "norm_before_residual", "norm_before_fc",
-    "fc_norm", "norm_output", "use_aux_hidden_state", "attention_bias", "bias", "num_aux_hidden_states",
-    "eagle_aux_hidden_state_layer_ids", "eagle_config", "eagle_config.eagle_aux_hidden_state_layer_ids",
-    "eagle_config.use_aux_hidden_state", "eagle_config.layer_ids", "aux_hidden_states_layer_ids",
-    "target_layer_ids", "transformer_layer_config", "transformer_layer_config.hidden_size",
-    "speculators_model_type", "speculators_config", "speculators_config.verifier", "quantization_config",
-    "bos_token_id", "eos_token_id", "model_type", "torch_dtype", "dtype",
+    "architectures", "vocab_size", "draft_vocab_size", "hidden_size", "intermediate_size",
+    "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
+    "max_position_embeddings", "target_hidden_size", "rope_theta", "rope_scaling",
+    "rope_parameters", "rope_parameters.rope_theta", "sliding_window", "layer_types",
+    "use_sliding_window", "tie_word_embeddings", "norm_before_residual", "norm_before_fc",
+    "fc_norm", "norm_output", "use_aux_hidden_state", "attention_bias", "bias",
+    "num_aux_hidden_states", "eagle_aux_hidden_state_layer_ids", "eagle_config",
+    "eagle_config.eagle_aux_hidden_state_layer_ids", "eagle_config.use_aux_hidden_state",
+    "eagle_config.layer_ids", "aux_hidden_states_layer_ids", "target_layer_ids",
+    "transformer_layer_config", "transformer_layer_config.hidden_size", "speculators_model_type",
+    "speculators_config", "speculators_config.verifier", "quantization_config", "bos_token_id",
+    "eos_token_id", "model_type", "torch_dtype", "dtype",
 )  # fmt: skip
 
 Tensors = dict[str, np.ndarray[Any, Any]]
@@ -101,11 +103,14 @@ FAULTS: tuple[Callable[[random.Random, Tensors], None], ...] = (
 
 def judge(directory: Path, target: Path) -> None:
     """Assess as the plugin does; only InputError may come, and every line must be one line."""
+    refusal = ""
+    results: list[Result] = []
     try:
         results = assess(directory, Inputs(target=target), default_engines())
     except InputError as error:
-        assert "\n" not in str(error)
-        return
+        refusal = str(error)
+    assert results or refusal
+    assert "\n" not in refusal
     for result in results:
         for text in (result.outcome.measured, result.outcome.expected, result.outcome.fix):
             assert "\n" not in text
