@@ -113,6 +113,8 @@ def shown(boundaries: Boundaries | None) -> str:
     """Write boundaries as a reader expects them: {2, 16, 29}."""
     if boundaries is None:
         return "unknown"
+    if boundaries == ():
+        return "none but the final state"
     if isinstance(boundaries, DefaultBoundaries):
         return str(boundaries)
     return "{" + ", ".join(map(str, boundaries)) + "}"

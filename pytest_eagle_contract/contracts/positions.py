@@ -133,14 +133,15 @@ def engine_context(eagle_case: Case) -> Outcome:
 def _serves_context(case: Case, reading: Resolution) -> Outcome:
     mine, facts = case.draft.positions, reading.semantics
     window = case.draft.geometry.sliding_window
-    if window is not None and facts.sliding_window != "honoured":
+    theirs = case.target.geometry.max_position_embeddings if case.target else None
+    felt = window is not None and (theirs is None or window.value < theirs.value)
+    if window is not None and felt and facts.sliding_window != "honoured":
         stated = failed(
             f"ignores the draft's window of {window.value:,}",
             f"{window.where} is applied",
             "choose an engine that applies it, or train with full attention",
         )
         return sourced(stated, reading, "sliding_window")
-    theirs = case.target.geometry.max_position_embeddings if case.target else None
     if mine is None:
         return passed("the draft states no limit")
     if theirs is None:

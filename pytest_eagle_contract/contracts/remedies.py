@@ -9,6 +9,9 @@ from pytest_eagle_contract.checkpoint.geometry import EAGLE
 from pytest_eagle_contract.engines.model import Semantics
 from pytest_eagle_contract.engines.resolution import Resolution
 
+COMMON = "LlamaForCausalLMEagle3"
+"""The name that most engines register."""
+
 PREFIXES = ("model.", "draft_model.", "module.")
 
 
@@ -56,7 +59,7 @@ def class_fix(draft: Draft, accepted: Collection[str]) -> str:
     fitting = [name for name in sorted(accepted) if ("deepseek" in name.lower()) == latent]
     if not fitting:
         return "choose another engine: this one has no class for latent attention"
-    best = max(fitting, key=lambda n: (("Qwen3For" in n) == normed, n.startswith("LlamaForCausal")))
+    best = max(fitting, key=lambda n: (("Qwen3For" in n) == normed, n == COMMON))
     return f'write "architectures": ["{best}"]'
 
 

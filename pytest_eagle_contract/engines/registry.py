@@ -41,6 +41,8 @@ def find(spec: str) -> Engine:
 
     `sglang`, `vllm==0.32.0:v2`, `sglang>=0.5.12` and `vllm:v1` are examples.
     """
+    if "," in spec and not any(c in spec for c in "<>=!~"):
+        raise _refusal(spec, "names several engines", "repeat the option for each")
     parts = SPEC.fullmatch(spec.strip())
     if parts is None:
         raise _refusal(spec, "is no engine", "write NAME[SPECIFIER][:RUNNER], as vllm==0.32.0:v2")
@@ -64,8 +66,8 @@ def default_engines() -> tuple[Engine, ...]:
 def _profile(name: str, spec: str) -> EngineProfile:
     known = {profile.name: profile for profile in PROFILES}
     known |= {alias: profile for profile in PROFILES for alias in profile.aliases}
-    if name in known:
-        return known[name]
+    if name.lower() in known:
+        return known[name.lower()]
     close = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5) or known
     near = dict.fromkeys(known[found].name for found in close)
     raise _refusal(spec, f"there is no engine {name}", f"did you mean {' or '.join(near)}?")

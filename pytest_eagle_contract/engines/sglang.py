@@ -13,15 +13,19 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
-from pytest_eagle_contract.engines.sglang_targets import FAMILIES, FIRST_STATE_FAILS, TARGETS
+from pytest_eagle_contract.engines.sglang_targets import (
+    FAMILIES,
+    FIRST_STATE_FAILS,
+    LONGER_CONTEXT,
+    TARGETS,
+)
 
 NESTED_IDS = "eagle_config.eagle_aux_hidden_state_layer_ids"
 TOP_IDS = "eagle_aux_hidden_state_layer_ids"
 USE_AUX = "eagle_config.use_aux_hidden_state"
 
 LLAMA_DRAFT = "LlamaForCausalLMEagle3"
-LATENT_DRAFT = "Eagle3DeepseekV2ForCausalLM"
-LATENT_DRAFTS = frozenset({LATENT_DRAFT})
+LATENT_DRAFTS = frozenset({"Eagle3DeepseekV2ForCausalLM"})
 
 DRAFT_MODEL = "models/llama_eagle3.py:LlamaModel.__init__"
 DRAFT_LOADER = "models/llama_eagle3.py:LlamaForCausalLMEagle3.load_weights"
@@ -162,7 +166,7 @@ STRUCTURE = (
     Facts(
         # Layers after the first use hidden_norm; their input_layernorm is loaded and not used.
         {
-            "architectures": frozenset({LLAMA_DRAFT, LATENT_DRAFT}),
+            "architectures": LATENT_DRAFTS | {LLAMA_DRAFT},
             "max_layers": 0,
             "later_layer_norm": "hidden_norm",
         },
@@ -234,7 +238,7 @@ POSITIONS = (
     ),
     Facts(
         # Unless SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN is set.
-        {"context_shorter": "error"},
+        {"context_shorter": "error", "context_remedy": LONGER_CONTEXT},
         "configs/model_config.py:_derive_context_length",
         ">=0.5.1",
     ),

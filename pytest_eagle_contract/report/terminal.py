@@ -90,13 +90,22 @@ def _matrix(engines: Sequence[Record]) -> list[str]:
         for e in engines
     ]
     head = ("engine", "verdict", "first reason")
-    return table([("draft", *head) if len(drafts) > 1 else head, *rows])
+    serving = sum(e["verdict"] == "serves" for e in engines)
+    return [
+        *table([("draft", *head) if len(drafts) > 1 else head, *rows]),
+        f"{serving} of {len(engines)} serve it as trained; --eagle-engine=NAME holds it to one",
+    ]
 
 
 def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
     # The notes of a failure stand with it.
     noted = (r for r in records if r["outcome"] not in ("failed", "known"))
-    found = dict.fromkeys(f"note: {r['id']}: {note}" for r in noted for note in r["notes"])
+    several = len({r["checkpoint"]["path"] for r in records if r["checkpoint"]}) > 1
+    found = dict.fromkeys(
+        f"note: {r['id']} [{r['subject']}]: {note}" if several else f"note: {r['id']}: {note}"
+        for r in noted
+        for note in r["notes"]
+    )
     listed = list(found)
     if verbose or len(listed) <= MOST_NOTES:
         return listed

@@ -44,6 +44,21 @@ def test_sees_the_fixtures_of_the_directory_that_is_tested(pytester: pytest.Pyte
     assert report(result, pytester.path)["checkpoint"]["path"] == str(DRAFT)
 
 
+@pytest.mark.parametrize("place", [".", "tests", "tests/deep"])
+def test_sees_the_fixtures_of_the_directory_where_pytest_runs(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    pytester.makeini("[pytest]")
+    (pytester.path / "tests" / "deep").mkdir(parents=True)
+    conftest = pytester.path / ("conftest.py" if place == "." else "tests/conftest.py")
+    conftest.write_text(EXPORTER)
+    (pytester.path / "tests" / "test_mine.py").write_text("raise RuntimeError")
+    monkeypatch.chdir(pytester.path / place)
+    result = pytester.runpytest_inprocess("--eagle-suite", REPORT)
+    assert result.ret == 0
+    assert report(result, pytester.path / place)["checkpoint"]["path"] == str(DRAFT)
+
+
 def test_without_any_draft(pytester: pytest.Pytester) -> None:
     assert "--eagle-ckpt" in refused(pytester.runpytest_inprocess("--eagle-suite"))
 

@@ -139,9 +139,7 @@ def test_an_engine_that_reads_no_ids_captures_its_default(
         ("other top-level boundaries", (5, 17, 26)),
     ],
 )
-def test_tokenspeed_counts_outputs(
-    name: str, expected: tuple[int, ...], family: list[str]
-) -> None:
+def test_tokenspeed_counts_outputs(name: str, expected: tuple[int, ...], family: list[str]) -> None:
     for target in family:
         assert captured(TOKENSPEED, CHECKPOINTS[name], target).boundaries == expected
 

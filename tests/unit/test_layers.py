@@ -152,7 +152,7 @@ def test_nothing_known_is_undecided() -> None:
     [
         (None, "unknown"),
         ((2, 16, 29), "{2, 16, 29}"),
-        ((), "{}"),
+        ((), "none but the final state"),
         (REFERENCE, "{2, L//2, L-3}"),
         (DefaultBoundaries(3, 1, -2), "{3, L//2+1, L-2}"),
     ],

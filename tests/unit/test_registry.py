@@ -86,7 +86,7 @@ def test_specs(spec: str, version: str, runner: str) -> None:
         ("demo:v1:v2", "write NAME"),
         ("demo v1", "write NAME"),
         ("demp", "did you mean demo?"),
-        ("Demo", "did you mean demo?"),
+        ("sglang,vllm", "repeat the option for each"),
         ("zzz", "demo or snap"),
         ("demo==", "no version specifier"),
         ("demo>=x", "no version specifier"),
