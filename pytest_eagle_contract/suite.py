@@ -21,21 +21,21 @@ CHECKPOINT = "eagle_checkpoint"
 FUNCTION = "eagle_map_draft_ids"
 
 
+class Here(pytest.Dir):
+    """Stand for a directory whose tests are left alone, so that its conftest's fixtures count."""
+
+    def collect(self) -> list[pytest.Collector]:
+        """Collect nothing."""
+        return []
+
+
 class Suite(pytest.Module):
     """Collect one item for each contract and subject."""
 
     @classmethod
     def beside(cls, session: pytest.Session, items: Sequence[pytest.Item]) -> Suite:
         """Return the suite, within sight of the fixtures that all collected tests share."""
-        chains = [
-            [n for n in item.listchain() if isinstance(n, (pytest.Session, pytest.Directory))]
-            for item in items
-        ]
-        parent: pytest.Collector = session
-        for level in zip(*chains, strict=False):
-            if len(set(level)) > 1:
-                break
-            parent = level[0]
+        parent = _shared(session, items) if items else _here(session)
         # The path decides which conftest's hooks the contracts run under: those of the tests.
         suite: Suite = cls.from_parent(parent, name=NAME, path=parent.path, nodeid=NAME)
         return suite
@@ -136,3 +136,32 @@ class Suite(pytest.Module):
         """Tell whether a conftest offers its own fixture in place of the plugin's."""
         found = self.session._fixturemanager.getfixturedefs(fixture, self)
         return found is not None and len(found) > 1
+
+
+def _shared(session: pytest.Session, items: Sequence[pytest.Item]) -> pytest.Collector:
+    """Return the deepest directory that holds every item."""
+    chains = [
+        [n for n in item.listchain() if isinstance(n, (pytest.Session, pytest.Directory))]
+        for item in items
+    ]
+    parent: pytest.Collector = session
+    for level in zip(*chains, strict=False):
+        if len(set(level)) > 1:
+            break
+        parent = level[0]
+    return parent
+
+
+def _here(session: pytest.Session) -> pytest.Collector:
+    """Return the directory where pytest runs, below those from the root directory on.
+
+    Pytest reads the fixtures of a directory's conftest when it reports what the directory holds.
+    """
+    root, here = session.config.rootpath, session.config.invocation_params.dir
+    parent: pytest.Collector = session
+    if here.is_relative_to(root):
+        depth = len(here.relative_to(root).parts)
+        for path in reversed([here, *here.parents][: depth + 1]):
+            parent = Here.from_parent(parent, path=path)
+            session.ihook.pytest_make_collect_report(collector=parent)
+    return parent

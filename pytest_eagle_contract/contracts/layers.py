@@ -16,7 +16,6 @@ from pytest_eagle_contract.contracts.outcome import (
     verdict,
 )
 from pytest_eagle_contract.contracts.remedies import count_fix
-from pytest_eagle_contract.contracts.remedies import count_fix
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.trainers.layer_ids import written_ids
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.contracts.case import Case, across, sourced
+from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_engine import maps
 from pytest_eagle_contract.contracts.map_facts import (

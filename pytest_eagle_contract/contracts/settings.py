@@ -14,7 +14,6 @@ from pytest_eagle_contract.contracts.outcome import (
     verdict,
 )
 from pytest_eagle_contract.contracts.remedies import class_fix, layout_fix
-from pytest_eagle_contract.contracts.remedies import class_fix, layout_fix
 from pytest_eagle_contract.contracts.switch_facts import compared, contradictions
 from pytest_eagle_contract.engines.resolution import Resolution
 

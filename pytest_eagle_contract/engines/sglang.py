@@ -13,19 +13,15 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
-from pytest_eagle_contract.engines.sglang_targets import (
-    FAMILIES,
-    FIRST_STATE_FAILS,
-    LONGER_CONTEXT,
-    TARGETS,
-)
+from pytest_eagle_contract.engines.sglang_targets import FAMILIES, FIRST_STATE_FAILS, TARGETS
 
 NESTED_IDS = "eagle_config.eagle_aux_hidden_state_layer_ids"
 TOP_IDS = "eagle_aux_hidden_state_layer_ids"
 USE_AUX = "eagle_config.use_aux_hidden_state"
 
 LLAMA_DRAFT = "LlamaForCausalLMEagle3"
-LATENT_DRAFTS = frozenset({"Eagle3DeepseekV2ForCausalLM"})
+LATENT_DRAFT = "Eagle3DeepseekV2ForCausalLM"
+LATENT_DRAFTS = frozenset({LATENT_DRAFT})
 
 DRAFT_MODEL = "models/llama_eagle3.py:LlamaModel.__init__"
 DRAFT_LOADER = "models/llama_eagle3.py:LlamaForCausalLMEagle3.load_weights"
@@ -35,6 +31,7 @@ LATENT_MODEL = "models/kimi_k25_eagle3.py:Eagle3MLAModel.__init__"
 LATENT_INIT = "models/kimi_k25_eagle3.py:Eagle3DeepseekV2ForCausalLM.__init__"
 LATENT_LOADER = "models/kimi_k25_eagle3.py:Eagle3DeepseekV2ForCausalLM.load_weights"
 
+LONGER_CONTEXT = "start with --context-length or SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1"
 TORCH = ("torch bin", "sharded torch bin")
 OFF = Switch("ignored")
 FC_NORM = Switch("honoured", ("fc_norm", "use_aux_norm"))

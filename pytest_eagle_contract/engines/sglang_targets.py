@@ -267,6 +267,3 @@ FAMILIES = (
     ),
 )
 """Where a family differs from the common case; later facts override earlier ones."""
-
-LONGER_CONTEXT = "start with --context-length or SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1"
-"""How a server takes a draft of a shorter context all the same."""
