@@ -21,7 +21,7 @@ CHECKPOINT = "eagle_checkpoint"
 FUNCTION = "eagle_map_draft_ids"
 
 
-class Here(pytest.Dir):
+class Here(pytest.Directory):
     """Stand for a directory whose tests are left alone, so that its conftest's fixtures count."""
 
     def collect(self) -> list[pytest.Collector]:

@@ -78,6 +78,10 @@ def engine_lm_head(eagle_case: Case) -> Outcome:
             return failed(
                 "takes the target's head, as draft_vocab_size is not written", "its own head", fix
             )
+        shared = facts.lm_head == "target's if draft vocab is null"
+        if not ships and shared and sizes.draft_vocab_size is not None:
+            fix_null = "ship lm_head.weight, or write a null draft_vocab_size to share the target's"
+            return failed("leaves the head as allocated", f"{HEAD} is stored", fix_null)
         if not ships and facts.lm_head == "own":
             return failed("has no head: it does not take the target's", f"{HEAD} is stored")
         return passed("the draft's own head" if ships and not by_null else "the target's head")

@@ -15,7 +15,8 @@ def failure_text(record: Mapping[str, Any], promise: str) -> str:
 
     It says what was promised, measured, expected and noted, why it matters, and what to do.
     """
-    lines = [f"{record['id']} on {record['subject']}", textwrap.indent(promise, "  "), ""]
+    # pytest names the item above the block, and repeats the first line in its short summary.
+    lines = [f"broken: {promise}"]
     for label in LABELS:
         if record.get(label):
             lines += _field(label, str(record[label]), wrap=label != "repeat")
