@@ -5,14 +5,17 @@ from __future__ import annotations
 import datetime
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
+from pytest_eagle_contract.assess import FILES
 from pytest_eagle_contract.known import complaints
 from pytest_eagle_contract.plugin import RECORD
 from pytest_eagle_contract.report.markdown import markdown
+from pytest_eagle_contract.report.matrix import engine_row, recorded
 from pytest_eagle_contract.report.terminal import write
 from pytest_eagle_contract.report.verdict import document
 from pytest_eagle_contract.run import Run
@@ -103,8 +106,17 @@ class Gather:
     def _text(self, kind: str) -> str:
         if kind == "md":
             return markdown(self.records, self.engines, self.complaints)
-        data = document(self.records, self.engines, self.complaints)
+        data = document(self.records, self.engines or self._held(), self.complaints)
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+    def _held(self) -> Iterator[dict[str, Any]]:
+        """Sum up the engines that were named, from the records of their contracts."""
+        paths = dict.fromkeys(r["checkpoint"]["path"] for r in self.records if r["checkpoint"])
+        for path in paths:
+            mine = [r for r in self.records if r["checkpoint"] and r["checkpoint"]["path"] == path]
+            for engine in self.run.engines:
+                seen = [recorded(r) for r in mine if r["on"] in (FILES, engine.label)]
+                yield engine_row(engine, seen) | {"checkpoint": path}
 
     def _write(self, path: str, text: str, mode: Literal["w", "a"], source: str) -> bool:
         target = Path(path).expanduser()

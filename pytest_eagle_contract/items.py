@@ -17,7 +17,7 @@ from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.plugin import RUN
 from pytest_eagle_contract.report.command import repeat
-from pytest_eagle_contract.report.matrix import engine_row
+from pytest_eagle_contract.report.matrix import engine_row, finding
 from pytest_eagle_contract.report.text import failure_text
 
 
@@ -107,6 +107,7 @@ class ContractItem(pytest.Function):
             "on": self._judged_on,
             "place": self.place,
             "outcome": status,
+            "loud": outcome.loud,
             "measured": outcome.measured,
             "expected": outcome.expected or contract.promise,
             "why": contract.why,
@@ -162,7 +163,8 @@ class MatrixItem(pytest.Function):
         run = self.config.stash[RUN]
         files = run.judged_files(self.path_given, case)
         path = self.path_given or str(case.draft.checkpoint.path)
-        self.row = engine_row(self.engine, [*files, *judge_engine(case, self.engine)]) | {
+        results = [*files, *judge_engine(case, self.engine)]
+        self.row = engine_row(self.engine, map(finding, results)) | {
             "checkpoint": path,
             "label": run.labels.get(path, path),
             "place": self.place,

@@ -14,11 +14,13 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from pytest_eagle_contract.checkpoint.files import read_bounded
 from pytest_eagle_contract.contracts.catalogue import ID
+from pytest_eagle_contract.engines.registry import PROFILES
 from pytest_eagle_contract.errors import InputError
 
 MAX_BYTES = 1024 * 1024
 KEYS = frozenset({"contract", "engine", "reason", "issue", "expires"})
 ENGINE = re.compile(r"(?P<name>[a-z][a-z0-9.-]*)\s*(?P<versions>[<>=!~].*)?")
+NAMES = frozenset(profile.name for profile in PROFILES)
 REMEDY = "write [[known]] tables with contract, reason, and optionally engine, issue, expires"
 
 
@@ -71,10 +73,16 @@ def complaints(
         mine = [o for c, s, o in outcomes if entry.matches(c, s)]
         if entry.expired(today):
             yield f"expired on {entry.expires}: {entry}"
-        elif not mine:
+        elif not mine and _judged(entry, outcomes):
             yield f"matches no contract of this run: {entry}"
-        elif "known" not in mine and "failed" not in mine:
+        elif mine and "known" not in mine and "failed" not in mine:
             yield f"stale, it no longer fails: {entry}"
+
+
+def _judged(entry: Known, outcomes: Sequence[tuple[str, str, str]]) -> bool:
+    """Tell whether a run judged the entry's engine; one file may serve several jobs."""
+    match = ENGINE.fullmatch(entry.engine)
+    return match is None or any(s.split()[0] == match["name"] for _, s, _ in outcomes)
 
 
 def _names(engine: str, subject: str) -> bool:
@@ -119,5 +127,5 @@ def _require_engine(file: Path, field: str, engine: object) -> None:
         SpecifierSet((match and match["versions"]) or "")
     except InvalidSpecifier:
         match = None
-    if engine and match is None:
+    if engine and (match is None or match["name"] not in NAMES):
         raise InputError(file, field, f"{engine!r} names no engine", "write sglang or vllm>=0.30")

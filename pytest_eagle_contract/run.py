@@ -18,10 +18,10 @@ from pytest_eagle_contract.checkpoint.files import read_bounded
 from pytest_eagle_contract.checkpoint.reader import manifest_digest
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.engines.model import Engine
-from pytest_eagle_contract.engines.registry import default_engines, find
+from pytest_eagle_contract.engines.registry import default_engines, find, is_installed
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.known import Known, read_known
-from pytest_eagle_contract.settings import Settings
+from pytest_eagle_contract.settings import Settings, unknown_variables
 
 MAX_PROMPTS = 64 * 1024 * 1024
 
@@ -79,6 +79,9 @@ def start(settings: Settings) -> Run:
             )
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
+    unknown = unknown_variables()
+    if unknown:
+        raise pytest.UsageError(f"{unknown[0]}: is no option; remove it, or see pytest --help")
     missing = list(_missing(run))
     if missing:
         raise pytest.UsageError(f"--eagle-require: {'; '.join(missing)}")
@@ -151,6 +154,9 @@ def _missing(run: Run) -> Iterator[str]:
         yield "target is missing, give --eagle-target"
     if "engine" in required and not run.engines:
         yield "engine is missing, give --eagle-engine"
+    for engine in run.engines if "engine" in required else ():
+        if not is_installed(engine.profile):
+            yield f"engine is missing, {engine.profile.name} is not installed"
     if "torch" in required and importlib.util.find_spec("torch") is None:
         yield "torch is missing, pip install 'pytest-eagle-contract[torch]'"
     if "gpu" in required and not _gpu():

@@ -188,6 +188,12 @@ def read_settings(config: pytest.Config) -> Settings:
     return Settings(values, sources, written)
 
 
+def unknown_variables() -> list[str]:
+    """Return environment variables that look like options of ours and are none."""
+    known = {option.env for option in OPTIONS}
+    return sorted(n for n in os.environ if n.startswith(ENVIRONMENT) and n not in known)
+
+
 def _given(option: Option, config: pytest.Config) -> tuple[Any, str] | None:
     cli = config.getoption(f"eagle_{option.name}")
     if cli is not None:

@@ -79,7 +79,7 @@ def across(
         worst,
         status="unverified",
         measured=f"depends on the target: {split}",
-        needs=("--eagle-target",),
+        needs=("--eagle-target, whose family decides",),
     )
 
 

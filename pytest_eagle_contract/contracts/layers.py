@@ -203,7 +203,8 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
     if captured.error:
         return refused(captured.error, shown(at(intent.boundaries.value, layers)))
     if captured.boundaries is None:
-        return unverified("the rule for these ids depends on the target", "--eagle-target")
+        depends = "the rule for these ids depends on the target"
+        return unverified(depends, "--eagle-target, whose layers decide")
     got = f"captures {shown(captured.boundaries)} ({captured.where})"
     if captured.lost:
         got += f", silently without {shown(captured.lost)}"
@@ -216,7 +217,7 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
     if agree and not captured.lost:
         return passed(got)
     if agree is None:
-        return unverified(f"{got}; the target's layer count decides", "--eagle-target")
+        return unverified(f"{got}; not compared", "--eagle-target, whose layers decide")
     if captured.argument:
         return _by_argument(case, reading, got)
     if not intent.boundaries.certain:

@@ -63,6 +63,19 @@ def default_engines() -> tuple[Engine, ...]:
     )
 
 
+def is_installed(profile: EngineProfile) -> bool:
+    """Tell whether one of an engine's distributions is installed here, in any version."""
+    return any(_has(name) for name in profile.distributions)
+
+
+def _has(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def _profile(name: str, spec: str) -> EngineProfile:
     known = {profile.name: profile for profile in PROFILES}
     known |= {alias: profile for profile in PROFILES for alias in profile.aliases}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_eagle_contract.assess import FILES, Result
@@ -27,31 +28,68 @@ CAPABILITIES = (
 )
 
 
-def engine_row(engine: Engine, results: Iterable[Result]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Hold what one contract said, from a result or from a record."""
+
+    id: str
+    on_files: bool
+    status: str
+    loud: bool
+    measured: str
+    needs: tuple[str, ...]
+
+
+def finding(result: Result) -> Finding:
+    """Return a result as a finding."""
+    outcome = result.outcome
+    return Finding(
+        result.contract.id,
+        result.subject == FILES,
+        outcome.status,
+        outcome.loud,
+        outcome.measured,
+        outcome.needs,
+    )
+
+
+def recorded(record: Mapping[str, Any]) -> Finding:
+    """Return a record as a finding; a known failure still spoils an engine's drafts."""
+    status = "failed" if record["outcome"] == "known" else record["outcome"]
+    return Finding(
+        record["id"],
+        record["on"] == FILES,
+        status,
+        record["loud"],
+        record["measured"],
+        tuple(record["needs"]),
+    )
+
+
+def engine_row(engine: Engine, findings: Iterable[Finding]) -> dict[str, Any]:
     """Return the engine's verdict with its reasons, as plain data.
 
     `breaks` where it refuses to load, `degraded` where it computes something else than was
     trained, `unknown` where the draft's intent decides and is not known, else `serves`.
     """
-    reached = [r for r in results if r.contract.id not in HARMLESS_TO_ENGINES]
-    bad = [r for r in reached if r.outcome.status == "failed"]
-    open_ = [r for r in reached if r.outcome.status == "unverified" and _intent(r)]
-    mine = [r for r in bad if r.subject != FILES] + [r for r in bad if r.subject == FILES]
-    reasons = mine or [r for r in open_ if r.subject != FILES] or open_
-    if any(r.outcome.loud for r in bad):
+    reached = [f for f in findings if f.id not in HARMLESS_TO_ENGINES]
+    bad = sorted((f for f in reached if f.status == "failed"), key=lambda f: f.on_files)
+    doubts = [f for f in reached if undecided(f.status, f.needs)]
+    reasons = bad or sorted(doubts, key=lambda f: f.on_files)
+    if any(f.loud for f in bad):
         verdict = "breaks"
-        reasons = sorted(mine, key=lambda r: not r.outcome.loud)
+        reasons = sorted(bad, key=lambda f: (not f.loud, f.on_files))
     elif bad:
         verdict = "degraded"
     else:
-        verdict = "unknown" if open_ else "serves"
+        verdict = "unknown" if doubts else "serves"
     return {
         "name": engine.profile.name,
         "version": engine.version,
         "runner": engine.runner or None,
         "verdict": verdict,
-        "reasons": list(dict.fromkeys(r.contract.id for r in reasons)),
-        "first": reasons[0].outcome.measured if reasons else "",
+        "reasons": list(dict.fromkeys(f.id for f in reasons)),
+        "first": reasons[0].measured if reasons else "",
     }
 
 
@@ -65,7 +103,3 @@ def undecided(outcome: str, needs: Iterable[str]) -> bool:
     return outcome == "unverified" and any(
         n not in CAPABILITIES and not n.partition(" ")[0].count(".") for n in needed
     )
-
-
-def _intent(result: Result) -> bool:
-    return undecided(result.outcome.status, result.outcome.needs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_eagle_contract.report.matrix import undecided
@@ -38,7 +38,7 @@ def verdict(records: Sequence[Record], complaints: Sequence[str]) -> str:
 
 
 def document(
-    records: Sequence[Record], engines: Sequence[Record], complaints: Sequence[str]
+    records: Sequence[Record], engines: Iterable[Record], complaints: Sequence[str]
 ) -> dict[str, Any]:
     """Return the report as JSON-ready data, schema 1."""
     summaries = {r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]}

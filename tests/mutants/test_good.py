@@ -13,7 +13,7 @@ from pytest_eagle_contract.boundaries import at
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.engines.registry import find
-from pytest_eagle_contract.report.matrix import engine_row
+from pytest_eagle_contract.report.matrix import engine_row, finding
 
 EXPECTED: dict[str, dict[str, Any]] = tomllib.loads((HERE / "expected.toml").read_text("utf-8"))
 
@@ -52,5 +52,5 @@ def test_an_engine_does_with_it_what_its_source_says(name: str, engine: str) -> 
     mine = list(judge_engine(case, chosen))
     failed = {r.contract.id: r.outcome.measured for r in mine if r.outcome.status == "failed"}
     assert set(failed) == set(expected.get("failed", [])), failed
-    row = engine_row(chosen, [*judge_files(case), *mine])
+    row = engine_row(chosen, map(finding, [*judge_files(case), *mine]))
     assert row["verdict"] == expected["verdict"], row

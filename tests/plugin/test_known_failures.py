@@ -62,13 +62,22 @@ def test_stale_fails(pytester: pytest.Pytester, run: Run) -> None:
     [
         'contract = "mapping.nothing"',
         'contract = "layers.engine"\nengine = "vllm<0.30"',
-        'contract = "layers.engine"\nengine = "sglang"',
     ],
 )
 def test_unmatched_fails(run: Run, entry: str) -> None:
     result = run(f'{ENTRY}[[known]]\n{entry}\nreason = "x"')
     assert result.ret == 1
     result.stdout.fnmatch_lines(["KNOWN FAILURES: matches no contract of this run: *"])
+
+
+def test_an_entry_for_an_engine_of_another_job_is_left_alone(run: Run) -> None:
+    result = run(ENTRY + '[[known]]\ncontract = "layers.engine"\nengine = "sglang"\nreason = "x"')
+    assert result.ret == 0
+
+
+def test_an_unknown_engine_is_refused(run: Run) -> None:
+    result = run('[[known]]\ncontract = "layers.engine"\nengine = "sglan"\nreason = "x"')
+    assert "'sglan' names no engine" in refused(result)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,18 @@ from .helpers import options, refused
 
 
 def test_given(pytester: pytest.Pytester) -> None:
-    assert pytester.runpytest_inprocess(*options(), "--eagle-require=target,engine").ret == 0
+    assert pytester.runpytest_inprocess(*options(), "--eagle-require=target").ret == 0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sglang") is not None, reason="sglang is installed")
+def test_an_engine_must_be_installed(pytester: pytest.Pytester) -> None:
+    line = refused(pytester.runpytest_inprocess(*options(), "--eagle-require=engine"))
+    assert line == "--eagle-require: engine is missing, sglang is not installed"
+
+
+def test_an_installed_engine(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_eagle_contract.engines.registry._has", lambda name: True)
+    assert pytester.runpytest_inprocess(*options(), "--eagle-require=engine").ret == 0
 
 
 @pytest.mark.parametrize(

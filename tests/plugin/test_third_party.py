@@ -48,7 +48,7 @@ def test_fails_with_its_own_texts(pytester: pytest.Pytester) -> None:
     assert outcome(pytester, conftest('return failed("theirs", "ours")')) == (1, "failed", "theirs")
     result = pytester.runpytest_inprocess(*options(), "-k", "checkpoint.mine")
     result.stdout.fnmatch_lines(
-        ["checkpoint.mine on files", "  The draft is ours.", "  fix:      make it ours.*"]
+        ["broken: The draft is ours.", "  fix:      make it ours.*"]
     )
 
 

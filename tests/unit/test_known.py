@@ -132,12 +132,16 @@ def test_no_complaint_where_it_is_known_somewhere() -> None:
     assert said(known, ("a.b", "files", "passed"), ("a.b", "vllm 0.32.0", "known")) == []
 
 
+def test_no_complaint_about_an_engine_that_was_not_judged() -> None:
+    assert said(Known("a.b", "x", "vllm"), ("a.b", "files", "failed")) == []
+
+
 @pytest.mark.parametrize(
     ("known", "outcomes", "start"),
     [
         (Known("a.b", "x"), (), "matches no contract"),
         (Known("a.b", "x"), (("a.c", "files", "failed"),), "matches no contract"),
-        (Known("a.b", "x", "vllm"), (("a.b", "files", "failed"),), "matches no contract"),
+        (Known("a.b", "x", "vllm<1"), (("a.b", "vllm 1.0", "failed"),), "matches no contract"),
         (Known("a.b", "x"), (("a.b", "files", "passed"),), "stale"),
         (Known("a.b", "x"), (("a.b", "files", "unverified"),), "stale"),
         (
