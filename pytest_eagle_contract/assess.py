@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
-from pytest_eagle_contract.checkpoint.draft import Draft, Target, read_draft, read_target
 from pytest_eagle_contract.checkpoint.reader import open_target, open_target_weights
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
@@ -17,6 +16,7 @@ from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.engines.resolve import resolve
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
+from pytest_eagle_contract.pair import Draft, Target, read_draft, read_target
 from pytest_eagle_contract.token_map import StoredMap, stored_in_file
 from pytest_eagle_contract.trainers.intent import NAMED, read_intent
 from pytest_eagle_contract.trainers.model import TrainerProfile

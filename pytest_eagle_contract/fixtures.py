@@ -26,7 +26,7 @@ def eagle_checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     Override it to judge what your exporter wrote: return an opened checkpoint or a directory.
     """
     from pytest_eagle_contract.checkpoint import open_checkpoint
-    from pytest_eagle_contract.plugin import SETTINGS
+    from pytest_eagle_contract.stash import SETTINGS
 
     paths = request.config.stash[SETTINGS].get("ckpt", ())
     path = getattr(request, "param", paths[0] if paths else None)
@@ -44,7 +44,7 @@ def eagle_session_case(
     """Read draft, target and intent once for the session."""
     from pytest_eagle_contract.assess import Inputs, build_case
     from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
-    from pytest_eagle_contract.plugin import RUN
+    from pytest_eagle_contract.stash import RUN
 
     opened = (
         eagle_checkpoint
@@ -61,7 +61,7 @@ def eagle_session_case(
 def eagle_case(request: pytest.FixtureRequest) -> Case:
     """Return what the static contracts look at, for the subject of the running contract."""
     from pytest_eagle_contract.items import case_of
-    from pytest_eagle_contract.plugin import RUN
+    from pytest_eagle_contract.stash import RUN
 
     run = request.config.stash.get(RUN, None)
     path = getattr(request.node, "path_given", None)
@@ -103,7 +103,7 @@ def eagle_token_map(eagle_session_case: Case) -> TokenMap:
 def eagle_engines(request: pytest.FixtureRequest) -> tuple[Engine, ...]:
     """Return the engines of `--eagle-engine`, every known one where none was named."""
     from pytest_eagle_contract.engines.registry import default_engines
-    from pytest_eagle_contract.plugin import RUN
+    from pytest_eagle_contract.stash import RUN
 
     run = request.config.stash.get(RUN, None)
     return run.engines if run is not None and run.engines else default_engines()
@@ -132,6 +132,6 @@ def eagle_map_draft_ids() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def eagle_max_examples(request: pytest.FixtureRequest) -> int:
     """Return `--eagle-max-examples`, how many examples a property-based contract tries."""
-    from pytest_eagle_contract.plugin import SETTINGS
+    from pytest_eagle_contract.stash import SETTINGS
 
     return int(request.config.stash[SETTINGS].get("max_examples", DEFAULT_EXAMPLES))

@@ -13,12 +13,12 @@ import pytest
 
 from pytest_eagle_contract.assess import FILES
 from pytest_eagle_contract.known import complaints
-from pytest_eagle_contract.plugin import RECORD
 from pytest_eagle_contract.report.markdown import markdown
 from pytest_eagle_contract.report.matrix import engine_row, recorded
 from pytest_eagle_contract.report.terminal import write
 from pytest_eagle_contract.report.verdict import document
 from pytest_eagle_contract.run import Run
+from pytest_eagle_contract.stash import RECORD
 
 PARTIAL, REFUSAL = "eagle_partial", "eagle_refusal"
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)

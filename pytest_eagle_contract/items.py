@@ -15,10 +15,10 @@ from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, unverified
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.errors import InputError
-from pytest_eagle_contract.plugin import RUN
 from pytest_eagle_contract.report.command import repeat
 from pytest_eagle_contract.report.matrix import engine_row, finding
 from pytest_eagle_contract.report.text import failure_text
+from pytest_eagle_contract.stash import RUN
 
 
 class ContractFailed(Exception):

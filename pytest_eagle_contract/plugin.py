@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from pytest_eagle_contract.settings import Settings, add_options, read_settings
-
-if TYPE_CHECKING:
-    from pytest_eagle_contract.run import Run
+from pytest_eagle_contract.settings import add_options, read_settings
+from pytest_eagle_contract.stash import RECORD, RUN, SETTINGS
 
 pytest_plugins = ("pytest_eagle_contract.fixtures",)
-
-SETTINGS = pytest.StashKey[Settings]()
-RUN: pytest.StashKey[Run] = pytest.StashKey()
-RECORD = "eagle_record"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

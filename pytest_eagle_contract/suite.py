@@ -14,7 +14,7 @@ from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.items import ContractItem, MatrixItem, engines
-from pytest_eagle_contract.plugin import RUN
+from pytest_eagle_contract.stash import RUN
 
 NAME = "eagle-contract"
 CHECKPOINT = "eagle_checkpoint"

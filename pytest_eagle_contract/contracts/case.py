@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pytest_eagle_contract.checkpoint import Checkpoint
-from pytest_eagle_contract.checkpoint.draft import Draft, Target, is_eagle3
 from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, unverified
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Intent
+from pytest_eagle_contract.pair import Draft, Target, is_eagle3
 from pytest_eagle_contract.token_map import StoredMap
 
 

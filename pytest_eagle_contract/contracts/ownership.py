@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.draft import is_eagle3
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.embedding_rows import compare_rows
 from pytest_eagle_contract.contracts.map_facts import blocked
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.pair import is_eagle3
 
 EMBEDDING = "embed_tokens.weight"
 HEAD = "lm_head.weight"

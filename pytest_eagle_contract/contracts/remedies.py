@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pytest_eagle_contract.checkpoint.draft import Draft
 from pytest_eagle_contract.checkpoint.geometry import EAGLE
 from pytest_eagle_contract.engines.model import Semantics
 from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.pair import Draft
 
 COMMON = "LlamaForCausalLMEagle3"
 """The name that most engines register."""

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_eagle_contract.checkpoint.draft import Draft
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.checkpoint.names import MAPS
+from pytest_eagle_contract.pair import Draft
 
 SAMPLE = 64 * 1024
 """Values read of each tensor by default: of a draft's 16 tensors, about 2 MB."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.draft import is_eagle3
 from pytest_eagle_contract.checkpoint.geometry import NESTED
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
@@ -16,6 +15,7 @@ from pytest_eagle_contract.contracts.outcome import (
 from pytest_eagle_contract.contracts.remedies import class_fix, layout_fix
 from pytest_eagle_contract.contracts.switch_facts import compared, contradictions
 from pytest_eagle_contract.engines.resolution import Resolution
+from pytest_eagle_contract.pair import is_eagle3
 
 TIED = {
     "head from embedding": "takes the embedding for the head",

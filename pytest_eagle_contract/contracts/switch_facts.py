@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_eagle_contract.checkpoint.draft import Draft
 from pytest_eagle_contract.contracts.case import Case, sourced
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.contracts.remedies import switch_fix, word
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import controlling_switch
+from pytest_eagle_contract.pair import Draft
 from pytest_eagle_contract.trainers.intent import SWITCHES, switch_places
 
 TENSOR_OF = {

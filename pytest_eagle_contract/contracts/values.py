@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.draft import PACKED
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, verdict
 from pytest_eagle_contract.contracts.scan import faults
+from pytest_eagle_contract.pair import PACKED
 
 FLOATS = frozenset({"BF16", "F16", "F32"})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.draft import Draft, is_eagle3
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.checkpoint.names import expected_shapes, latent_shapes, optional_shapes
 from pytest_eagle_contract.contracts.case import Case, across, sourced
@@ -19,6 +18,7 @@ from pytest_eagle_contract.contracts.outcome import (
 from pytest_eagle_contract.contracts.remedies import rename_fix
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import controlling_switch
+from pytest_eagle_contract.pair import Draft, is_eagle3
 
 ELSEWHERE = ("lm_head.weight", "fc.weight", "d2t", "t2d")
 """Tensors whose first dimension another contract judges."""

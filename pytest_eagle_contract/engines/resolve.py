@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from pytest_eagle_contract.boundaries import Boundaries, DefaultBoundaries, Rule, at, convert
 from pytest_eagle_contract.checkpoint.config import Config, Located
-from pytest_eagle_contract.checkpoint.draft import Draft, Target
 from pytest_eagle_contract.checkpoint.geometry import NESTED
 from pytest_eagle_contract.checkpoint.names import MAPS, expected_shapes, optional_shapes
 from pytest_eagle_contract.engines.model import Engine, Reading, Semantics, Switch, readings
@@ -22,6 +21,7 @@ from pytest_eagle_contract.engines.resolution import (
 )
 from pytest_eagle_contract.engines.since import honoured_since
 from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.pair import Draft, Target
 
 SWITCH_OF = {
     "fc_norm.": "fc_norm",

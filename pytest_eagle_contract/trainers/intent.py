@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.draft import Draft, Target
 from pytest_eagle_contract.checkpoint.geometry import EAGLE, places
 from pytest_eagle_contract.intent import Evidence, Intent, Stated
+from pytest_eagle_contract.pair import Draft, Target
 from pytest_eagle_contract.token_map import Classification, TokenMap, classify
 from pytest_eagle_contract.trainers.layer_ids import intended_layers
 from pytest_eagle_contract.trainers.model import TrainerProfile

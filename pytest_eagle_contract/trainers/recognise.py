@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_eagle_contract.checkpoint.draft import Draft
 from pytest_eagle_contract.intent import Evidence, Stated
+from pytest_eagle_contract.pair import Draft
 from pytest_eagle_contract.trainers.model import Signature, TrainerProfile
 
 

@@ -18,13 +18,13 @@ from safetensors.numpy import save_file
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.checkpoint.config import Config
-from pytest_eagle_contract.checkpoint.draft import read_draft
 from pytest_eagle_contract.engines import registry
 from pytest_eagle_contract.engines.model import FIELDS, Engine, Facts, Semantics, readings
 from pytest_eagle_contract.engines.resolution import Captured, Resolution
 from pytest_eagle_contract.engines.resolve import captured_with, resolve
 from pytest_eagle_contract.engines.vllm import VLLM
 from pytest_eagle_contract.engines.vllm_targets import DEEPSEEK, SUPPORTED
+from pytest_eagle_contract.pair import read_draft
 
 LAYERS = 32
 DEFAULT = (2, 16, 29)

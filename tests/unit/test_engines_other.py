@@ -10,7 +10,6 @@ from packaging.version import Version
 
 from pytest_eagle_contract.boundaries import at
 from pytest_eagle_contract.checkpoint.config import Config
-from pytest_eagle_contract.checkpoint.draft import read_draft
 from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorInfo
 from pytest_eagle_contract.engines.llama_cpp import LLAMA_CPP
 from pytest_eagle_contract.engines.lmdeploy import LMDEPLOY
@@ -21,6 +20,7 @@ from pytest_eagle_contract.engines.resolve import captured_with, resolve
 from pytest_eagle_contract.engines.safeai import SAFEAI
 from pytest_eagle_contract.engines.tensorrt_llm import TENSORRT_LLM
 from pytest_eagle_contract.engines.tokenspeed import BASE, K3, NO_CAPTURE, OWN_LOOP, TOKENSPEED
+from pytest_eagle_contract.pair import read_draft
 
 ALL = (TENSORRT_LLM, LLAMA_CPP, TOKENSPEED, LMDEPLOY, OPENVINO, SAFEAI)
 IGNORE_IDS = (TENSORRT_LLM, LLAMA_CPP, LMDEPLOY, OPENVINO, SAFEAI)
