@@ -56,6 +56,7 @@ def test_imports_nothing_heavy(tmp_path: Path) -> None:
         "pytest_eagle_contract.hookspec",
         "pytest_eagle_contract.plugin",
         "pytest_eagle_contract.settings",
+        "pytest_eagle_contract.stash",
     }
     assert not HEAVY & ours
     assert "packaging" not in ours
