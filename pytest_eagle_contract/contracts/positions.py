@@ -40,10 +40,8 @@ def rope(eagle_case: Case) -> Outcome:
 
 
 def _unlike_target(case: Case, used: float) -> str:
-    """Note a written base that differs; a trainer that always uses one explains it."""
     theirs = case.target.geometry.rope.theta if case.target else None
-    explained = case.intent.rope_theta.value == used and used == DEFAULT_THETA
-    if theirs is None or theirs.value == used or explained:
+    if theirs is None or theirs.value == used:
         return ""
     return f"base {used:g} beside the target's {theirs.value:g}: usually an accident"
 
