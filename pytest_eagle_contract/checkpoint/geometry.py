@@ -12,6 +12,11 @@ NESTED = "transformer_layer_config"
 
 EAGLE = "eagle_config"
 
+TEXT = ("thinker_config.text_config", "llm_config", "language_config", "text_config")
+"""Where a multimodal target keeps its language model, in the order in which SGLang looks."""
+
+TABLES = ("rope_parameters", "rope_scaling")
+
 At = Callable[[str], tuple[str, ...]]
 """Give the places where a key may stand in one config."""
 
@@ -69,14 +74,10 @@ def places(key: str) -> tuple[str, ...]:
 def read_geometry(config: Config) -> Geometry:
     """Read the sizes of a draft or target config.
 
-    A multimodal target keeps them under `text_config`; a speculators draft under
-    `transformer_layer_config`. Wrong types raise InputError.
+    A multimodal target keeps those of its language model in a table of their own; a speculators
+    draft under `transformer_layer_config`. Wrong types raise InputError.
     """
-    inner = next((n for n in ("text_config", NESTED) if _owns_sizes(config, n)), None)
-
-    def at(key: str) -> tuple[str, ...]:
-        return (key,) if inner is None else (key, f"{inner}.{key}")
-
+    at = _places_of_sizes(config)
     hidden, heads = config.integer(*at("hidden_size")), config.integer(*at("num_attention_heads"))
     return Geometry(
         hidden_size=hidden,
@@ -90,27 +91,59 @@ def read_geometry(config: Config) -> Geometry:
         target_hidden_size=config.integer(*at("target_hidden_size")),
         max_position_embeddings=config.integer(*at("max_position_embeddings")),
         sliding_window=_window(config, at),
-        tie_word_embeddings=config.flag(*at("tie_word_embeddings")),
+        tie_word_embeddings=config.flag("tie_word_embeddings", *at("tie_word_embeddings")),
         rope=read_rope(config, at),
     )
 
 
-def read_rope(config: Config, at: At) -> Rope:
-    """Read rotary settings, as `rope_parameters` or as theta beside `rope_scaling`."""
-    table = config.table(*at("rope_parameters")) or config.table(*at("rope_scaling"))
-    where = table.where if table else ""
-    inner = [f"{where}.rope_theta"] if where else []
-    kinds = [f"{where}.rope_type", f"{where}.type"] if where else []
-    return Rope(
-        theta=config.number(*inner, *at("rope_theta")),
-        kind=config.text(*kinds),
-        parameters=table.value if table else {},
-        where=where,
+def text_places(config: Config, key: str) -> tuple[str, ...]:
+    """Return where a key of a target's language model may stand.
+
+    Above all tables first where the width stands there, else in the language model's own first.
+    """
+    table = language_table(config)
+    if table is None:
+        return (key,)
+    inner = f"{table}.{key}"
+    return (key, inner) if config.integer("hidden_size") is not None else (inner, key)
+
+
+def language_table(config: Config) -> str | None:
+    """Return where a multimodal config keeps its language model, None where it has no such part."""
+    return next((name for name in TEXT if config.has(f"{name}.hidden_size")), None) or next(
+        (name for name in TEXT if isinstance(config.raw(name), dict)), None
     )
 
 
-def _owns_sizes(config: Config, nested: str) -> bool:
-    return config.table(nested) is not None and config.integer("hidden_size") is None
+def _places_of_sizes(config: Config) -> At:
+    if language_table(config) is not None:
+        return lambda key: text_places(config, key)
+    if config.integer("hidden_size") is None and config.table(NESTED) is not None:
+        return places
+    return lambda key: (key,)
+
+
+def read_rope(config: Config, at: At) -> Rope:
+    """Read rotary settings, from the table that scales where two are written."""
+    tables = [table for key in TABLES if (table := filled(config, *at(key))) is not None]
+    table = next((t for t in tables if _kind(config, t) is not None), tables[0] if tables else None)
+    inner = [f"{t.where}.rope_theta" for t in tables]
+    return Rope(
+        theta=config.number(*inner, *at("rope_theta")),
+        kind=_kind(config, table) if table else None,
+        parameters=table.value if table else {},
+        where=table.where if table else "",
+    )
+
+
+def filled(config: Config, *keys: str) -> Located[Mapping[str, object]] | None:
+    """Return the first written table that holds anything."""
+    found = (config.table(key) for key in keys)
+    return next((table for table in found if table is not None and table.value), None)
+
+
+def _kind(config: Config, table: Located[Mapping[str, object]]) -> Located[str] | None:
+    return config.text(f"{table.where}.rope_type", f"{table.where}.type")
 
 
 def _divided(hidden: Located[int] | None, heads: Located[int] | None) -> Located[int] | None:

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.geometry import NESTED
+from collections.abc import Iterator
+
+from pytest_eagle_contract.checkpoint.geometry import places
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
+from pytest_eagle_contract.contracts.map_facts import blocked
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
+from pytest_eagle_contract.contracts.rope import (
+    DEFAULT_THETA,
+    PLAIN,
+    Scaling,
+    faults,
+    fix_place,
+    scaling_of,
+    stated_scaling,
+    tables,
+    unknown_type,
+    used_base,
+    used_scaling,
+)
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Evidence
 
-ROPE_FREE = frozenset({"default", "none"})
-DEFAULT_THETA = 10_000.0
+MOST_POSITIONS = 2**27
+"""More than this is in no model known, by a factor of ten or more."""
 
 
 @contract("checkpoint.rope")
 def rope(eagle_case: Case) -> Outcome:
-    """The config states one rotary base.
+    """The config states one rotary base and one scaling.
 
     Why: engines read rope_parameters, rope_theta and rope_scaling in different orders.
     Incident: sfllm#32, a draft trained at base 10,000 whose config said 1,000,000: accept length
     2.39 as written, 2.50 with the trained base.
-    Fix: write the base that was trained with, as rope_theta and in rope_parameters.
+    Fix: write the base that was trained with, as rope_theta and in rope_parameters; a scaling alike
+    in rope_scaling and rope_parameters.
     Since: 0.1.0
     """
-    config, found = eagle_case.draft.config, eagle_case.draft.geometry.rope
-    thetas = {
-        located.where: located.value
-        for place in ("rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta")
-        for located in (config.number(place), config.number(f"{NESTED}.{place}"))
-        if located is not None
-    }
-    if len(set(thetas.values())) > 1:
-        return failed(", ".join(f"{w} is {v:g}" for w, v in thetas.items()), "one base")
-    if found.theta is not None and found.theta.value <= 0:
-        return failed(f"{found.theta.where} is {found.theta.value:g}", "a positive base")
-    if found.theta is None:
-        return passed(f"base {DEFAULT_THETA:g}, as none is written")
-    return passed(f"base {found.theta.value:g}", _unlike_target(eagle_case, found.theta.value))
+    config, theta = eagle_case.draft.config, eagle_case.draft.geometry.rope.theta
+    problems = list(faults(config))
+    if problems:
+        return failed("; ".join(problems), "one base and one scaling, of positive numbers")
+    scaling = stated_scaling(config)
+    scaled = "" if scaling == PLAIN else f", {scaling}"
+    if theta is None:
+        return passed(f"base {DEFAULT_THETA:g}, as none is written{scaled}")
+    return passed(f"base {theta.value:g}{scaled}", _unlike_target(eagle_case, theta.value))
 
 
 def _unlike_target(case: Case, used: float) -> str:
@@ -53,47 +65,63 @@ def engine_rope(eagle_case: Case) -> Outcome:
     Why: position 0 looks right whatever the base; drafts get worse as the context grows.
     Incident: vllm-ascend#6612, where draft and target of different bases shared one table and both
     got worse; vllm#51092, where a plain rope was taken for yarn: KeyError 'factor'.
-    Fix: write the base at the place this engine version reads.
+    Fix: write base and scaling at the places this engine version reads.
     Since: 0.1.0
     """
+    problems = list(faults(eagle_case.draft.config))
+    if problems:
+        return blocked("checkpoint.rope", "; ".join(problems))
     return across(eagle_case, lambda reading: _rotates(eagle_case, reading))
 
 
 def _rotates(case: Case, reading: Resolution) -> Outcome:
-    found, facts, trained = case.draft.geometry.rope, reading.semantics, case.intent.rope_theta
-    kind = found.kind.value if found.kind else "default"
-    if facts.rope_types and kind not in facts.rope_types | ROPE_FREE:
+    config, facts = case.draft.config, reading.semantics
+    scaling, where = used_scaling(config, facts)
+    if unknown_type(scaling, facts):
         types = ", ".join(sorted(facts.rope_types))
-        fix = f"choose an engine that has {kind}, or train with one of: default, {types}"
-        return sourced(refused(f"has no rope type {kind}", types, fix), reading, "rope_types")
-    used, where = _base_used(case, reading)
+        fix = f"choose an engine that has {scaling.kind}, or train with one of: default, {types}"
+        return sourced(
+            refused(f"has no rope type {scaling.kind}", types, fix), reading, "rope_types"
+        )
+    stated = stated_scaling(config)
+    if scaling != stated:
+        return _scales_otherwise(case, reading, scaling, where)
+    return _turns_from(case, reading, scaling)
+
+
+def _scales_otherwise(case: Case, reading: Resolution, scaling: Scaling, where: str) -> Outcome:
+    config, facts = case.draft.config, reading.semantics
+    stated = stated_scaling(config)
+    got = f"rotates with {scaling}" if scaling != PLAIN else "rotates without scaling"
+    if unknown_type(stated, facts):
+        types = ", ".join(sorted(facts.rope_types))
+        fix = f"choose an engine that has {stated.kind}, or train with one of: default, {types}"
+        outcome = failed(f"{got}: ignores the type {stated.kind}", str(stated), fix)
+        return sourced(outcome, reading, "rope_types")
+    source = next(t for t in tables(config) if scaling_of(config, t) != scaling)
+    why = f"reads {where}, not {source.where}" if where else f"does not read {source.where}"
+    fix = f"write the settings of {source.where} as {fix_place(config, facts)} too"
+    if "table" not in facts.rope_base:
+        fix += ", and rope_theta beside it"
+    return sourced(failed(f"{got}: {why}", str(stated), fix), reading, "rope_tables")
+
+
+def _turns_from(case: Case, reading: Resolution, scaling: Scaling) -> Outcome:
+    facts, trained = reading.semantics, case.intent.rope_theta
+    used, where = used_base(case.draft.config, facts)
     wanted = trained.value if trained.value is not None else DEFAULT_THETA
     if used == wanted:
-        return passed(f"base {used:g}, type {kind}")
+        return passed(f"base {used:g}, type {scaling.kind}")
     if trained.evidence is Evidence.DEFAULT and trained.value is not None:
         doubt = f"rotates with {used:g} ({where}); {trained.reason}"
         return unverified(doubt, "--eagle-trainer", expected=f"{wanted:g}")
     fix = f'write "rope_theta": {wanted:g} at top level and in rope_parameters'
-    if facts.rope_theta != "honoured":
+    lost = facts.rope_theta != "honoured" or (scaling != PLAIN and not facts.rope_base_scaled)
+    if lost:
         fix = f"choose another engine, or train with {used:g}: no key changes this engine's base"
-    fact = "rope_keys" if facts.rope_theta == "honoured" else "rope_theta"
+    fact = "rope_base" if facts.rope_theta == "honoured" else "rope_theta"
     outcome = failed(f"rotates with {used:g} ({where})", f"{wanted:g}: {trained.reason}", fix)
     return sourced(outcome, reading, fact)
-
-
-def _base_used(case: Case, reading: Resolution) -> tuple[float, str]:
-    """Return the base that an engine rotates with, and where it comes from."""
-    found, facts = case.draft.geometry.rope.theta, reading.semantics
-    if found is None:
-        return DEFAULT_THETA, "no base is written"
-    if facts.rope_theta != "honoured":
-        return DEFAULT_THETA, f"ignores {found.where}"
-    places = ("rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta")
-    for place in places:
-        read = case.draft.config.number(place, f"{NESTED}.{place}")
-        if read is not None and place.split(".")[0] in facts.rope_keys:
-            return read.value, read.where
-    return DEFAULT_THETA, f"does not read {found.where}"
 
 
 @contract("checkpoint.context")
@@ -106,12 +134,19 @@ def context(eagle_case: Case) -> Outcome:
     Fix: write the target's max_position_embeddings unless the draft must stay shorter.
     Since: 0.1.0
     """
-    stated = eagle_case.draft.geometry.max_position_embeddings
-    if stated is None:
+    problems, stated = list(_impossible(eagle_case)), eagle_case.draft.geometry
+    if problems:
+        return failed("; ".join(problems), f"positive numbers of at most {MOST_POSITIONS:,}")
+    if stated.max_position_embeddings is None:
         return passed("max_position_embeddings is not written")
-    if stated.value < 1:
-        return failed(f"{stated.where} is {stated.value}", "a positive number")
-    return passed(f"{stated.value:,} positions")
+    return passed(f"{stated.max_position_embeddings.value:,} positions")
+
+
+def _impossible(case: Case) -> Iterator[str]:
+    sizes = case.draft.geometry
+    for found in (sizes.max_position_embeddings, sizes.sliding_window):
+        if found is not None and not 1 <= found.value <= MOST_POSITIONS:
+            yield f"{found.where} is {found.value:,}"
 
 
 @contract("checkpoint.context", subject="engine")
@@ -125,21 +160,37 @@ def engine_context(eagle_case: Case) -> Outcome:
     window choose an engine that applies it, or train with full attention.
     Since: 0.1.0
     """
-    return across(eagle_case, lambda reading: _serves_context(eagle_case, reading))
+    problems = list(_impossible(eagle_case))
+    if problems:
+        return blocked("checkpoint.context", "; ".join(problems))
+    return across(
+        eagle_case,
+        lambda reading: _windowed(eagle_case, reading) or _serves_context(eagle_case, reading),
+    )
+
+
+def _windowed(case: Case, reading: Resolution) -> Outcome | None:
+    """Judge an engine that does not apply the draft's window."""
+    window, effect = case.draft.geometry.sliding_window, reading.semantics.sliding_window
+    kinds = case.draft.config.texts(*places("layer_types"))
+    if effect == "error" and kinds is not None and kinds.value:
+        fix = f"remove {kinds.where}" if window is None else "choose an engine that applies it"
+        stated = refused(f"fails at start: {kinds.where} is written", "reads it", fix)
+        return sourced(stated, reading, "sliding_window")
+    theirs = case.target.geometry.max_position_embeddings if case.target else None
+    if window is None or effect == "honoured" or (theirs and window.value >= theirs.value):
+        return None
+    stated = failed(
+        f"ignores the draft's window of {window.value:,}",
+        f"{window.where} is applied",
+        "choose an engine that applies it, or train with full attention",
+    )
+    return sourced(stated, reading, "sliding_window")
 
 
 def _serves_context(case: Case, reading: Resolution) -> Outcome:
     mine, facts = case.draft.positions, reading.semantics
-    window = case.draft.geometry.sliding_window
     theirs = case.target.geometry.max_position_embeddings if case.target else None
-    felt = window is not None and (theirs is None or window.value < theirs.value)
-    if window is not None and felt and facts.sliding_window != "honoured":
-        stated = failed(
-            f"ignores the draft's window of {window.value:,}",
-            f"{window.where} is applied",
-            "choose an engine that applies it, or train with full attention",
-        )
-        return sourced(stated, reading, "sliding_window")
     if mine is None:
         return passed("the draft states no limit")
     if theirs is None:

@@ -127,8 +127,10 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_keys": ("rope_parameters", "rope_theta", "rope_scaling"),
-            "rope_types": frozenset({"linear", "yarn", "longrope", "su", "llama3"}),
+            "rope_tables": ("rope_scaling", "rope_parameters"),
+            "rope_base": ("table", "top level"),
+            "rope_types": frozenset({"linear", "yarn", "longrope", "llama3"}),
+            "rope_other_type": "ignored",  # the converter warns at most
             "rope_theta": "honoured",
             "context_shorter": "raised to the target's",  # rotates any position, checks nothing
             "sliding_window": "ignored",

@@ -119,10 +119,9 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_keys": ("rope_parameters", "rope_theta", "rope_scaling"),
-            "rope_types": frozenset(
-                {"linear", "dynamic", "yarn", "longrope", "su", "llama3", "mrope"}
-            ),
+            "rope_tables": ("rope_scaling", "rope_parameters"),
+            "rope_base": ("table", "top level"),
+            "rope_types": frozenset({"linear", "dynamic", "yarn", "longrope", "llama3"}),
             "rope_theta": "honoured",
             # Angles are computed for the positions at hand; no table ends.
             "context_shorter": "raised to the target's",

@@ -18,6 +18,7 @@ from packaging.version import Version
 from pytest_eagle_contract.boundaries import REFERENCE, DefaultBoundaries, Rule
 
 Effect = Literal["honoured", "ignored", "error"]
+Base = Literal["table", "top level"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +102,17 @@ class Semantics:
     switches: Mapping[str, Switch] = field(default_factory=dict)
 
     # Positions.
-    rope_keys: tuple[str, ...] = ("rope_parameters", "rope_theta", "rope_scaling")
+    rope_tables: tuple[str, ...] = ("rope_scaling", "rope_parameters")  # the first written is used
+    rope_base: tuple[Base, ...] = ("table", "top level")  # where the base is read, in order
+    rope_base_scaled: bool = True  # False: under a scaling the base is 10,000 whatever is written
     rope_types: frozenset[str] = frozenset()  # empty: any
+    rope_other_type: Literal["ignored", "error"] = "error"
     rope_theta: Effect = "honoured"
     context_shorter: Literal[
         "error", "raised to the target's", "as is", "silent clamp", "stops drafting"
     ] = "as is"
     context_remedy: str = ""  # how to start all the same where a shorter context is refused
-    sliding_window: Effect = "honoured"
+    sliding_window: Effect = "honoured"  # error: layer_types stops the engine, whatever it lists
 
 
 FIELDS = frozenset(Semantics.__dataclass_fields__)

@@ -125,7 +125,8 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_keys": ("rope_parameters", "rope_theta", "rope_scaling"),
+            "rope_tables": ("rope_scaling", "rope_parameters"),
+            "rope_base": ("table", "top level"),
             "rope_types": frozenset(),  # transformers' own, all of them
             "rope_theta": "honoured",
             "context_shorter": "raised to the target's",  # angles are computed, no table ends

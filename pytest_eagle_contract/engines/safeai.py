@@ -1,8 +1,7 @@
 """What SafeAILab/EAGLE, the method's own repository, does with an EAGLE-3 draft.
 
 Read from the whole repository at cb7e0841 (2026-02-19); nothing was run. Paths in `source` are
-relative to eagle/model. One thing no field says: with an accepted rope_scaling, rope_theta is
-dropped for 10,000.
+relative to eagle/model.
 """
 
 from __future__ import annotations
@@ -115,7 +114,9 @@ POSITIONS = (
     Facts(
         # Any rope_scaling but {"type": linear or dynamic, "factor": x} is a ValueError.
         {
-            "rope_keys": ("rope_theta",),
+            "rope_tables": ("rope_scaling",),
+            "rope_base": ("top level",),
+            "rope_base_scaled": False,
             "rope_types": frozenset({"linear", "dynamic"}),
             "rope_theta": "honoured",
             "context_shorter": "raised to the target's",  # the table grows with the cache

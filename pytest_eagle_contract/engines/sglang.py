@@ -223,9 +223,9 @@ SWITCHES = (
 
 POSITIONS = (
     Facts(
-        # transformers 4 does not translate rope_parameters: theta is 10,000 then, without scaling.
         {
-            "rope_keys": ("rope_theta", "rope_scaling"),
+            "rope_tables": ("rope_scaling",),  # transformers 4 does not translate rope_parameters
+            "rope_base": ("top level",),
             "rope_theta": "honoured",
             "sliding_window": "ignored",  # only --speculative-draft-window-size sets one
             "context_shorter": "as is",  # a warning
@@ -234,14 +234,14 @@ POSITIONS = (
         "models/llama_eagle3.py:get_attention_sliding_window_size",
     ),
     Facts(
-        # Unless SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN is set.
         {"context_shorter": "error", "context_remedy": LONGER_CONTEXT},
         "configs/model_config.py:_derive_context_length",
         ">=0.5.1",
     ),
     Facts(
-        {"rope_keys": ("rope_parameters", "rope_theta", "rope_scaling")},
-        "models/llama.py:LlamaDecoderLayer.__init__",
+        {"rope_tables": ("rope_scaling", "rope_parameters"), "rope_base": ("table", "top level")},
+        "models/llama.py:LlamaDecoderLayer.__init__; transformers 5.3.0 "
+        "modeling_rope_utils.py:convert_rope_params_to_dict",
         ">=0.5.10",
     ),
 )

@@ -121,7 +121,8 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_keys": ("rope_parameters", "rope_theta", "rope_scaling"),
+            "rope_tables": ("rope_scaling", "rope_parameters"),
+            "rope_base": ("table", "top level"),
             "rope_theta": "honoured",
             "context_shorter": "as is",
             "sliding_window": "ignored",

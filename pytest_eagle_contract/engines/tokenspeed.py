@@ -108,7 +108,9 @@ LLAMA_DRAFT = (
     ),
     Facts(
         {
-            "rope_keys": ("rope_theta", "rope_scaling"),
+            # transformers is pinned to 5.12.0, whose rope_scaling is another name of the one table.
+            "rope_tables": ("rope_scaling", "rope_parameters"),
+            "rope_base": ("table", "top level"),
             "rope_types": YARN | {"llama3", "linear", "dynamic", "longrope"},
             "sliding_window": "ignored",
             "context_shorter": "error",  # unless TOKENSPEED_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN
@@ -128,8 +130,10 @@ LATENT_DRAFT = Facts(
         "lm_head": "target's if absent",
         "switches": {"norm_before_fc": Switch("ignored"), "attention_bias": Switch("ignored")},
         "rope_types": YARN,
+        "rope_other_type": "ignored",  # with a warning
     },
-    "models/deepseek_v3.py:Eagle3MlaModel, Eagle3DeepseekV2ForCausalLM.load_weights",
+    "models/deepseek_v3.py:Eagle3MlaModel, _draft_rope_scaling, "
+    "Eagle3DeepseekV2ForCausalLM.load_weights",
     drafts=frozenset({LATENT}),
 )
 

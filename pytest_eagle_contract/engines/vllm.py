@@ -207,7 +207,8 @@ POSITIONS = (
     Facts(
         # A window is applied only where layer_types asks for it; until 0.10 those are not read.
         {
-            "rope_keys": ("rope_theta", "rope_scaling"),
+            "rope_tables": ("rope_scaling",),
+            "rope_base": ("top level",),
             "rope_types": frozenset(),
             "rope_theta": "honoured",
             "context_shorter": "as is",  # the rotary table is read past its end
@@ -223,9 +224,19 @@ POSITIONS = (
     ),
     Facts({"sliding_window": "honoured"}, "models/llama.py:LlamaAttention.__init__", ">=0.10.2"),
     Facts(
-        {"rope_keys": ("rope_parameters", "rope_theta", "rope_scaling")},
-        "models/llama.py:_init_rotary_emb; transformers_utils/config.py:patch_rope_parameters",
+        # transformers is below 5: where no base stands at top level its class has 10,000, which
+        # replaces the table's.
+        {"rope_tables": ("rope_scaling", "rope_parameters"), "rope_base": ("top level",)},
+        "models/llama.py:_init_rotary_emb; transformers_utils/config.py:patch_rope_parameters; "
+        "transformers 4.57.1 models/llama/configuration_llama.py:LlamaConfig.__init__",
         ">=0.12",
+    ),
+    Facts(
+        # transformers 5 from here on, which is installed unless an older one is asked for.
+        {"rope_base": ("table", "top level")},
+        "transformers_utils/config.py:patch_rope_parameters; transformers 5.12.1 "
+        "modeling_rope_utils.py:RotaryEmbeddingConfigMixin.convert_rope_params_to_dict",
+        ">=0.20",
     ),
     Facts(
         {"context_shorter": "raised to the target's"},

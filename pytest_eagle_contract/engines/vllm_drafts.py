@@ -201,6 +201,14 @@ FORMATS = (
     ),
     Facts({"aux_keys": (TOP_IDS,)}, LOST, ">=0.11.1", wrapped="any"),
     Facts(
+        # No model's own class is built, so there is no default base to replace the table's.
+        {"rope_base": ("top level", "table")},
+        "transformers_utils/configs/speculators/base.py:SpeculatorsConfig; "
+        "transformers_utils/config.py:patch_rope_parameters",
+        ">=0.12,<0.20",
+        wrapped="any",
+    ),
+    Facts(
         {
             "switches": {
                 "attention_bias": Switch("honoured", (f"{INNER}.attention_bias",)),

@@ -296,9 +296,6 @@ def test_tensor_names(version: str, draft: str, stored: str, canonical: str | No
     assert (None if refused else engine_name(stored, chosen)) == canonical
 
 
-OLD_ROPE = ("rope_theta", "rope_scaling")
-
-
 @pytest.mark.parametrize(
     ("name", "since", "before", "after"),
     [
@@ -306,7 +303,8 @@ OLD_ROPE = ("rope_theta", "rope_scaling")
         ("lm_head", "0.5.2", "own", "target's if draft vocab is null"),
         ("draft_vocab_null", "0.5.2", "as absent", "vocab_size"),
         ("context_shorter", "0.5.1", "as is", "error"),
-        ("rope_keys", "0.5.10", OLD_ROPE, ("rope_parameters", *OLD_ROPE)),
+        ("rope_tables", "0.5.10", ("rope_scaling",), ("rope_scaling", "rope_parameters")),
+        ("rope_base", "0.5.10", ("top level",), ("table", "top level")),
         ("max_layers", "0.5.12", 1, 0),
         ("later_layer_norm", "0.5.12", "", "hidden_norm"),
         ("architectures", "0.5.12", {LLAMA_DRAFT}, {LLAMA_DRAFT, LATENT_DRAFT}),
@@ -492,5 +490,5 @@ def test_the_readings_name_a_source_for_every_fact() -> None:
     changed = {n for n in HINTS if getattr(reading.semantics, n) != getattr(Semantics(), n)}
     assert changed <= set(reading.sources)
     # Facts that happen to equal the defaults are stated all the same.
-    stated = {"aux_order", "aux_duplicates", "map_absent", "rope_keys", "unknown", "missing"}
+    stated = {"aux_order", "aux_duplicates", "map_absent", "rope_tables", "unknown", "missing"}
     assert stated <= set(reading.sources)

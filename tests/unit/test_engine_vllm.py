@@ -184,14 +184,17 @@ def test_v1_still_stops_drafting_in_the_latest_release() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "keys"),
+    ("version", "tables", "base"),
     [
-        ("0.11.2", ("rope_theta", "rope_scaling")),
-        ("0.12.0", ("rope_parameters", "rope_theta", "rope_scaling")),
+        ("0.11.2", ("rope_scaling",), ("top level",)),
+        ("0.12.0", ("rope_scaling", "rope_parameters"), ("top level",)),
+        ("0.19.0", ("rope_scaling", "rope_parameters"), ("top level",)),
+        ("0.20.0", ("rope_scaling", "rope_parameters"), ("table", "top level")),
     ],
 )
-def test_rope_keys(version: str, keys: tuple[str, ...]) -> None:
-    assert facts(version).rope_keys == keys
+def test_rope_keys(version: str, tables: tuple[str, ...], base: tuple[str, ...]) -> None:
+    assert facts(version).rope_tables == tables
+    assert facts(version).rope_base == base
 
 
 @pytest.mark.parametrize(

@@ -396,7 +396,8 @@ def test_structure() -> None:
     assert semantics(LMDEPLOY).target_architectures == {LLAMA}
     assert semantics(SAFEAI).head_dim == "hidden_size / heads"
     assert semantics(SAFEAI).rope_types == {"linear", "dynamic"}
-    assert "rope_parameters" not in semantics(SAFEAI).rope_keys
+    assert semantics(SAFEAI).rope_tables == ("rope_scaling",)
+    assert not semantics(SAFEAI).rope_base_scaled
     assert "sharded safetensors" not in semantics(SAFEAI).weights
     assert semantics(LLAMA_CPP).speculators_format
     assert semantics(TENSORRT_LLM).later_layer_norm == "hidden_norm"
