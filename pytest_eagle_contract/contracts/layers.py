@@ -144,10 +144,9 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
         return unverified("fc's own width is not a whole number of target states")
 
     def judge(reading: Resolution) -> Outcome:
-        if states and _narrow(eagle_case, reading):
-            stated = refused(
-                "builds fc for states of hidden_size", "of target_hidden_size, as stored"
-            )
+        narrow = _narrow(eagle_case, reading) if states else ""
+        if narrow:
+            stated = refused(narrow, "states of target_hidden_size, as stored")
             return sourced(stated, reading, "target_hidden_size")
         if states in (0, reading.width.states):
             return passed(f"{states} states")
@@ -162,12 +161,14 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
     return across(eagle_case, judge)
 
 
-def _narrow(case: Case, reading: Resolution) -> bool:
-    """Tell whether an engine takes the draft's own width for that of the target's states."""
-    sizes = case.draft.geometry
-    if reading.semantics.target_hidden_size != "ignored" or sizes.hidden_size is None:
-        return False
-    return case.target_width != sizes.hidden_size.value
+def _narrow(case: Case, reading: Resolution) -> str:
+    """Say how an engine fails where the target's states are not as wide as the draft's."""
+    effect, own = reading.semantics.target_hidden_size, case.draft.geometry.hidden_size
+    if effect == "honoured" or own is None or case.target_width == own.value:
+        return ""
+    if effect == "error":
+        return f"fails before it runs: feeds fc states of hidden_size, {own.value:,}"
+    return "builds fc for states of hidden_size"
 
 
 @contract("layers.engine", subject="engine")

@@ -137,6 +137,8 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
         and sizes.hidden_size is not None
         and (sizes.target_hidden_size.value != sizes.hidden_size.value)
     )
+    if wide and facts.target_hidden_size == "error":
+        return blocked("layers.fc-width", "states of the target's width stop it")
     if wide and not ships:
         return failed(
             "needs an embedding: the target's has another width", "embed_tokens is stored"

@@ -97,9 +97,9 @@ STRUCTURE = (
         f"__main__.py:_CUSTOM_DRAFT_MODEL_MAP; {DRAFT_MODEL}",
     ),
     Facts(
-        # fc honours it, but the export traces with 3 × hidden_size (inferred, not run).
+        # fc is built by it, but the export traces with 3 × hidden_size: a shape error.
         {"target_hidden_size": "error"},
-        "input_generators.py:Eagle3DummyGenerator",
+        f"input_generators.py:Eagle3DummyGenerator.generate; {DRAFT_MODEL}",
     ),
 )
 
