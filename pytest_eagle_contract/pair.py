@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pytest_eagle_contract.checkpoint.config import Config, Located
-from pytest_eagle_contract.checkpoint.geometry import NESTED, Geometry, places, read_geometry
+from pytest_eagle_contract.checkpoint.config import Config, Located, read_config
+from pytest_eagle_contract.checkpoint.geometry import (
+    NESTED,
+    Geometry,
+    places,
+    read_geometry,
+    text_places,
+)
 from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorInfo
 from pytest_eagle_contract.checkpoint.names import MAPS, canonical, stored_layers
 from pytest_eagle_contract.errors import InputError
@@ -35,16 +41,26 @@ MOST = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """Hold what a target's config says; its weights are not needed at the static level."""
+    """Hold what a target's config says; its weights are not needed at the static level.
+
+    `generation` is the generation_config.json beside the config, where there is one to read.
+    """
 
     config: Config
     geometry: Geometry
     architecture: str | None
+    generation: Config | None = None
 
     @property
     def layers(self) -> int | None:
         """Return the number of decoder layers, L."""
         return self.geometry.layers.value if self.geometry.layers else None
+
+    @property
+    def dtype(self) -> Located[str] | None:
+        """Return the type of the language model's weights as the config states it."""
+        keys = ("dtype", "torch_dtype")
+        return self.config.text(*(p for key in keys for p in text_places(self.config, key)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +194,22 @@ def read_target(config: Config) -> Target:
         raise InputError(
             config.path, mark, "is an EAGLE-3 draft's key", "give the target that it drafts for"
         )
-    return Target(config, read_geometry(config), first_architecture(config))
+    sizes = read_geometry(config)
+    # LongCat's own spelling, which engines translate.
+    layers = sizes.layers or config.integer(*text_places(config, "num_layers"))
+    return Target(
+        config, replace(sizes, layers=layers), first_architecture(config), _generation(config)
+    )
+
+
+def _generation(config: Config) -> Config | None:
+    """Read the generation config of a target; engines start without one that they cannot read."""
+    if config.path.name != "config.json":
+        return None
+    try:
+        return read_config(config.path.with_name("generation_config.json"))
+    except InputError:
+        return None
 
 
 def first_architecture(config: Config) -> str | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_eagle_contract.checkpoint.geometry import text_places
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import readings_of, sample
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
 from pytest_eagle_contract.token_map import TokenMap
 
-SPECIALS = ("bos_token_id", "eos_token_id")
+END = "eos_token_id"
+SPECIALS = ("bos_token_id", END)
 VERIFIER = "speculators_config.verifier"
 
 
@@ -32,7 +34,40 @@ def target(eagle_case: Case) -> Outcome:
     note = f"{VERIFIER}.name_or_path is a path of one machine" if local else ""
     if problems:
         return failed("; ".join(problems), "the target's own width, vocabulary and class")
-    return passed("width, vocabulary and class agree", note)
+    compared = ", ".join(_alike(eagle_case))
+    missing = list(_missing(eagle_case))
+    if missing:
+        agrees = f"agrees in {compared}" if compared else "nothing was compared"
+        decides = "hidden_size and vocab_size in both configs"
+        return unverified("; ".join((*missing, agrees)), decides)
+    return passed(f"agrees in {compared}", note)
+
+
+def _missing(case: Case) -> Iterator[str]:
+    assert case.target is not None
+    for owner, sizes in (("draft", case.draft.geometry), ("target", case.target.geometry)):
+        found = {"hidden_size": sizes.hidden_size, "vocab_size": sizes.vocab_size}
+        absent = [key for key, located in found.items() if located is None]
+        if absent:
+            yield f"the {owner}'s config states no {' and no '.join(absent)}"
+
+
+def _alike(case: Case) -> Iterator[str]:
+    """Yield what was compared and agrees."""
+    assert case.target is not None
+    mine, theirs = case.draft.geometry, case.target.geometry
+    width = mine.target_hidden_size or mine.hidden_size
+    if width and theirs.hidden_size:
+        yield f"width {width.value:,}"
+    if mine.vocab_size and theirs.vocab_size:
+        yield f"vocabulary {mine.vocab_size.value:,}"
+    if case.target.architecture and _verifiers(case):
+        yield f"class {case.target.architecture}"
+
+
+def _verifiers(case: Case) -> tuple[str, ...]:
+    stated = case.draft.config.texts(f"{VERIFIER}.architectures")
+    return stated.value if stated else ()
 
 
 def _unlike(case: Case) -> Iterator[str]:
@@ -49,10 +84,9 @@ def _unlike(case: Case) -> Iterator[str]:
             f"{mine.vocab_size.where} is {mine.vocab_size.value:,}, "
             f"the target's {theirs.vocab_size.value:,}"
         )
-    stated = case.draft.config.texts(f"{VERIFIER}.architectures")
-    own = case.target.architecture
-    if stated and own and stated.value and own not in stated.value:
-        yield f"{stated.where} names {stated.value[0]}, the target is {own}"
+    stated, own = _verifiers(case), case.target.architecture
+    if stated and own and own not in stated:
+        yield f"{VERIFIER}.architectures names {stated[0]}, the target is {own}"
 
 
 @contract("checkpoint.tokenizer")
@@ -66,22 +100,35 @@ def tokenizer(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     vocab, read = eagle_case.vocab_size, readings_of(eagle_case)
-    # Engines take the ids from the target; a draft's own are copied along and read by none.
-    config = (eagle_case.target or eagle_case.draft).config
-    found = {key: _ids(config.raw(key)) for key in SPECIALS}
+    found = {where: (key, ids) for where, key, ids in _special_ids(eagle_case)}
     outside = [
-        f"{key} is {token:,} of {vocab:,} ids"
-        for key, ids in found.items()
+        f"{where} is {token:,} of {vocab:,} ids"
+        for where, (_, ids) in found.items()
         for token in ids
         if vocab is not None and not -1 <= token < vocab
     ]
     if outside and eagle_case.target is not None:
         return verdict(outside, "ids of the vocabulary", "")
-    ends = found["eos_token_id"]
-    never = [t for t in ends if isinstance(read, TokenMap) and not read.draft_ids_of(t).size]
+    ends = {token for key, ids in found.values() for token in ids if key == END}
+    never = [
+        t for t in sorted(ends) if isinstance(read, TokenMap) and not read.draft_ids_of(t).size
+    ]
     note = f"the draft cannot propose the end: {never} is not in its vocabulary" if never else ""
-    listed = ", ".join(f"{key} {sample(ids)}" for key, ids in found.items() if ids)
+    listed = ", ".join(f"{where} {sample(ids)}" for where, (_, ids) in found.items())
     return passed(listed or "no special ids are written", *outside, note)
+
+
+def _special_ids(case: Case) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield place, key and ids from every file and table that engines take them from."""
+    # A draft's own are copied along and read by no engine.
+    config = (case.target or case.draft).config
+    for key in SPECIALS:
+        for place in text_places(config, key):
+            if ids := _ids(config.raw(place)):
+                yield place, key, ids
+    generation = case.target.generation if case.target else None
+    if generation is not None and (ids := _ids(generation.raw(END))):
+        yield f"generation_config.json: {END}", END, ids
 
 
 def _ids(value: object) -> list[int]:

@@ -26,7 +26,7 @@ def dtypes(eagle_case: Case) -> Outcome:
     problems = [f"{i.name} is {i.dtype}" for i in wrong]
     found = sorted({i.dtype for i in weights if i.dtype in FLOATS})
     note = f"several float types are mixed: {', '.join(found)}" if len(found) > 1 else ""
-    theirs = eagle_case.target.config.text("dtype", "torch_dtype") if eagle_case.target else None
+    theirs = eagle_case.target.dtype if eagle_case.target else None
     mine = eagle_case.draft.config.text("dtype", "torch_dtype")
     if not note and mine and theirs and mine.value != theirs.value:
         note = f"the draft's dtype is {mine.value}, the target's {theirs.value}"
