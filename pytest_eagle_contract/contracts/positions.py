@@ -11,10 +11,12 @@ from pytest_eagle_contract.contracts.map_facts import blocked
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.contracts.rope import (
     DEFAULT_THETA,
+    ORIGINAL,
     PLAIN,
     Scaling,
     faults,
     fix_place,
+    lacks_original,
     scaling_of,
     stated_scaling,
     tables,
@@ -83,8 +85,11 @@ def _rotates(case: Case, reading: Resolution) -> Outcome:
         return sourced(
             refused(f"has no rope type {scaling.kind}", types, fix), reading, "rope_types"
         )
-    stated = stated_scaling(config)
-    if scaling != stated:
+    if facts.rope_original_absent == "error" and lacks_original(config, scaling):
+        got = f"fails at start: {where} states no {ORIGINAL}"
+        fix = f"write {ORIGINAL}, the length before scaling, in {where}"
+        return sourced(refused(got, f"{scaling} with one", fix), reading, "rope_original_absent")
+    if scaling != stated_scaling(config):
         return _scales_otherwise(case, reading, scaling, where)
     return _turns_from(case, reading, scaling)
 

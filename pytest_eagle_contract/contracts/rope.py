@@ -17,11 +17,24 @@ SAME = {"su": "longrope", "mrope": "default", "none": "default"}
 STRETCHED = frozenset({"linear", "yarn", "deepseek_yarn", "llama3"})
 """Types that leave the angles alone at a factor of 1."""
 
+ORIGINAL = "original_max_position_embeddings"
+FROM_ORIGINAL = frozenset({"yarn", "deepseek_yarn", "llama3", "longrope"})
+"""Types that start from the length of the training."""
+
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "linear": ("factor",),
+    "yarn": ("factor",),
+    "deepseek_yarn": ("factor",),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+    "longrope": ("short_factor", "long_factor"),
+}
+"""Parameters without which a type means nothing."""
+
 POSITIVE = (
     "factor",
     "low_freq_factor",
     "high_freq_factor",
-    "original_max_position_embeddings",
+    ORIGINAL,
     "beta_fast",
     "beta_slow",
     "attention_factor",
@@ -97,6 +110,12 @@ def unknown_type(scaling: Scaling, facts: Semantics) -> bool:
     return bool(facts.rope_types) and scaling.kind not in facts.rope_types | {PLAIN.kind}
 
 
+def lacks_original(config: Config, scaling: Scaling) -> bool:
+    """Tell whether a scaling is told no original length, in its table or above it."""
+    told = ORIGINAL in scaling.parameters or config.integer(*places(ORIGINAL)) is not None
+    return scaling.kind in FROM_ORIGINAL and not told
+
+
 def used_base(config: Config, facts: Semantics) -> tuple[float, str]:
     """Return the base that an engine rotates with, and where it comes from."""
     written = bases(config)
@@ -132,8 +151,8 @@ def scaling_of(config: Config, table: Table) -> Scaling:
 
 
 def faults(config: Config) -> Iterator[str]:
-    """Yield numbers that no rope can have, then what the tables contradict."""
-    impossible = [*_impossible(config)]
+    """Yield numbers that no rope can have or lack, then what the tables contradict."""
+    impossible = [*_impossible(config), *_incomplete(config)]
     yield from impossible
     if not impossible:
         yield from _contradictions(config)
@@ -145,6 +164,13 @@ def _impossible(config: Config) -> Iterator[str]:
     for number in (*bases(config), *(n for n in found if n is not None)):
         if not (math.isfinite(number.value) and number.value > 0):
             yield f"{number.where} is {number.value:g}, not a positive number"
+
+
+def _incomplete(config: Config) -> Iterator[str]:
+    scaling = stated_scaling(config)
+    for key in NEEDED.get(scaling.kind, ()):
+        if key not in scaling.parameters:
+            yield f"{scaling.kind} is asked for without a {key}"
 
 
 def _contradictions(config: Config) -> Iterator[str]:

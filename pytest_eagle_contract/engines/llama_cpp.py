@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
+from pytest_eagle_contract.engines.rope import SINCE_5
 
 CONVERTER = "conversion/llama.py:LlamaModel.__init__"
 NAMES = "conversion/llama.py:LlamaModel.index_tensors, modify_tensors"
@@ -127,8 +128,7 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_tables": ("rope_scaling", "rope_parameters"),
-            "rope_base": ("table", "top level"),
+            **SINCE_5,
             "rope_types": frozenset({"linear", "yarn", "longrope", "llama3"}),
             "rope_other_type": "ignored",  # the converter warns at most
             "rope_theta": "honoured",

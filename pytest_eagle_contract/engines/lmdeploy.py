@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
+from pytest_eagle_contract.engines.rope import SINCE_5
 
 DRAFT_INIT = "models/llama_eagle3.py:Eagle3LlamaForCausalLM.__init__"
 DRAFT_LAYER = "models/llama_eagle3.py:Eagle3LlamaDecoderLayer.__init__"
@@ -119,8 +120,7 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_tables": ("rope_scaling", "rope_parameters"),
-            "rope_base": ("table", "top level"),
+            **SINCE_5,
             "rope_types": frozenset({"linear", "dynamic", "yarn", "longrope", "llama3"}),
             "rope_theta": "honoured",
             # Angles are computed for the positions at hand; no table ends.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
+from pytest_eagle_contract.engines.rope import SINCE_5
 
 TRANSFORMS = "speculative_decoding/eagle3_model_transforms.cpp"
 DRAFT_MODEL = "model_patcher.py:LlamaEagle3Model.__init__"
@@ -125,8 +126,7 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_tables": ("rope_scaling", "rope_parameters"),
-            "rope_base": ("table", "top level"),
+            **SINCE_5,
             "rope_types": frozenset(),  # transformers' own, all of them
             "rope_theta": "honoured",
             "context_shorter": "raised to the target's",  # angles are computed, no table ends

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
+from pytest_eagle_contract.engines.rope import BEFORE_5, MIXIN_5, SINCE_5
 from pytest_eagle_contract.engines.sglang_targets import FAMILIES, FIRST_STATE_FAILS, TARGETS
 
 NESTED_IDS = "eagle_config.eagle_aux_hidden_state_layer_ids"
@@ -224,8 +225,7 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_tables": ("rope_scaling",),  # transformers 4 does not translate rope_parameters
-            "rope_base": ("top level",),
+            **BEFORE_5,
             "rope_theta": "honoured",
             "sliding_window": "ignored",  # only --speculative-draft-window-size sets one
             "context_shorter": "as is",  # a warning
@@ -239,9 +239,8 @@ POSITIONS = (
         ">=0.5.1",
     ),
     Facts(
-        {"rope_tables": ("rope_scaling", "rope_parameters"), "rope_base": ("table", "top level")},
-        "models/llama.py:LlamaDecoderLayer.__init__; transformers 5.3.0 "
-        "modeling_rope_utils.py:convert_rope_params_to_dict",
+        SINCE_5,
+        f"models/llama.py:LlamaDecoderLayer.__init__; {MIXIN_5}",
         ">=0.5.10",
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
+from pytest_eagle_contract.engines.rope import SINCE_5
 
 MODEL = "models/modeling_speculative.py:Eagle3DraftModel.__init__"
 LOADER = "models/modeling_speculative.py:Eagle3ForCausalLM.load_weights"
@@ -121,8 +122,7 @@ SWITCHES = (
 POSITIONS = (
     Facts(
         {
-            "rope_tables": ("rope_scaling", "rope_parameters"),
-            "rope_base": ("table", "top level"),
+            **SINCE_5,
             "rope_theta": "honoured",
             "context_shorter": "as is",
             "sliding_window": "ignored",

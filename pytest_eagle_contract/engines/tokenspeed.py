@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
+from pytest_eagle_contract.engines.rope import SINCE_5
 
 TOP_IDS = "eagle_aux_hidden_state_layer_ids"
 NESTED_IDS = f"eagle_config.{TOP_IDS}"
@@ -109,8 +110,7 @@ LLAMA_DRAFT = (
     Facts(
         {
             # transformers is pinned to 5.12.0, whose rope_scaling is another name of the one table.
-            "rope_tables": ("rope_scaling", "rope_parameters"),
-            "rope_base": ("table", "top level"),
+            **SINCE_5,
             "rope_types": YARN | {"llama3", "linear", "dynamic", "longrope"},
             "sliding_window": "ignored",
             "context_shorter": "error",  # unless TOKENSPEED_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN

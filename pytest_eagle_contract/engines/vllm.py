@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.engines.model import EngineProfile, Facts
+from pytest_eagle_contract.engines.rope import BEFORE_5, CLASS_4, MIXIN_5, SINCE_5
 from pytest_eagle_contract.engines.vllm_drafts import (
     DRAFT_CLASSES,
     FORMATS,
@@ -207,8 +208,7 @@ POSITIONS = (
     Facts(
         # A window is applied only where layer_types asks for it; until 0.10 those are not read.
         {
-            "rope_tables": ("rope_scaling",),
-            "rope_base": ("top level",),
+            **BEFORE_5,
             "rope_types": frozenset(),
             "rope_theta": "honoured",
             "context_shorter": "as is",  # the rotary table is read past its end
@@ -228,14 +228,13 @@ POSITIONS = (
         # replaces the table's.
         {"rope_tables": ("rope_scaling", "rope_parameters"), "rope_base": ("top level",)},
         "models/llama.py:_init_rotary_emb; transformers_utils/config.py:patch_rope_parameters; "
-        "transformers 4.57.1 models/llama/configuration_llama.py:LlamaConfig.__init__",
+        + CLASS_4,
         ">=0.12",
     ),
     Facts(
         # transformers 5 from here on, which is installed unless an older one is asked for.
-        {"rope_base": ("table", "top level")},
-        "transformers_utils/config.py:patch_rope_parameters; transformers 5.12.1 "
-        "modeling_rope_utils.py:RotaryEmbeddingConfigMixin.convert_rope_params_to_dict",
+        SINCE_5,
+        f"transformers_utils/config.py:patch_rope_parameters; {MIXIN_5}",
         ">=0.20",
     ),
     Facts(
