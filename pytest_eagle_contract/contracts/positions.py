@@ -17,10 +17,12 @@ from pytest_eagle_contract.contracts.rope import (
     faults,
     fix_place,
     lacks_original,
+    layered,
     scaling_of,
     stated_scaling,
     tables,
     unknown_type,
+    untyped,
     used_base,
     used_scaling,
 )
@@ -46,6 +48,8 @@ def rope(eagle_case: Case) -> Outcome:
     problems = list(faults(config))
     if problems:
         return failed("; ".join(problems), "one base and one scaling, of positive numbers")
+    if where := layered(config):
+        return unverified(f"{where} holds a rope for each layer type", "one rope, the trained one")
     scaling = stated_scaling(config)
     scaled = "" if scaling == PLAIN else f", {scaling}"
     if theta is None:
@@ -71,6 +75,8 @@ def engine_rope(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     problems = list(faults(eagle_case.draft.config))
+    if layered(eagle_case.draft.config):
+        problems.append("a rope for each layer type")
     if problems:
         return blocked("checkpoint.rope", "; ".join(problems))
     return across(eagle_case, lambda reading: _rotates(eagle_case, reading))
@@ -79,6 +85,10 @@ def engine_rope(eagle_case: Case) -> Outcome:
 def _rotates(case: Case, reading: Resolution) -> Outcome:
     config, facts = case.draft.config, reading.semantics
     scaling, where = used_scaling(config, facts)
+    if facts.rope_type_absent == "error" and untyped(config, facts):
+        got, wanted = f"fails at start: {where} states no rope_type", "a table with its type"
+        fix = f"write rope_type in {where}: default where nothing is scaled"
+        return sourced(refused(got, wanted, fix), reading, "rope_type_absent")
     if unknown_type(scaling, facts):
         types = ", ".join(sorted(facts.rope_types))
         fix = f"choose an engine that has {scaling.kind}, or train with one of: default, {types}"

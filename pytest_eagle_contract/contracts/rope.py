@@ -110,6 +110,18 @@ def unknown_type(scaling: Scaling, facts: Semantics) -> bool:
     return bool(facts.rope_types) and scaling.kind not in facts.rope_types | {PLAIN.kind}
 
 
+def layered(config: Config) -> str:
+    """Return the place of a table that holds a rope for each layer type, "" where none does."""
+    held = (t.where for t in tables(config) if all(isinstance(v, dict) for v in t.value.values()))
+    return next(held, "")
+
+
+def untyped(config: Config, facts: Semantics) -> bool:
+    """Tell whether the table that an engine reads names no type."""
+    table = _used_table(config, facts)
+    return table is not None and not {"rope_type", "type"} & set(table.value)
+
+
 def lacks_original(config: Config, scaling: Scaling) -> bool:
     """Tell whether a scaling is told no original length, in its table or above it."""
     told = ORIGINAL in scaling.parameters or config.integer(*places(ORIGINAL)) is not None

@@ -105,6 +105,7 @@ class Semantics:
     rope_tables: tuple[str, ...] = ("rope_scaling", "rope_parameters")  # the first written is used
     rope_base: tuple[Base, ...] = ("table", "top level")  # where the base is read, in order
     rope_base_scaled: bool = True  # False: under a scaling the base is 10,000 whatever is written
+    rope_type_absent: Literal["default", "error"] = "default"
     rope_original_absent: Literal["max_position_embeddings", "error"] = "max_position_embeddings"
     rope_types: frozenset[str] = frozenset()  # empty: any
     rope_other_type: Literal["ignored", "error"] = "error"

@@ -231,7 +231,8 @@ POSITIONS = (
             "context_shorter": "as is",  # a warning
         },
         "models/llama.py:LlamaDecoderLayer.__init__; configs/model_config.py:ModelConfig.__init__; "
-        "models/llama_eagle3.py:get_attention_sliding_window_size",
+        "models/llama_eagle3.py:get_attention_sliding_window_size; "
+        "layers/rotary_embedding.py:get_rope",
     ),
     Facts(
         {"context_shorter": "error", "context_remedy": LONGER_CONTEXT},

@@ -214,7 +214,8 @@ POSITIONS = (
             "context_shorter": "as is",  # the rotary table is read past its end
             "sliding_window": "ignored",
         },
-        "models/llama.py:LlamaDecoderLayer.__init__, LlamaAttention.__init__",
+        "models/llama.py:LlamaDecoderLayer.__init__, LlamaAttention.__init__; "
+        "transformers_utils/config.py:patch_rope_scaling; layers/rotary_embedding:get_rope",
     ),
     Facts(
         # layer_types is indexed by the target's layer count plus the draft's own: IndexError.
@@ -226,7 +227,7 @@ POSITIONS = (
     Facts(
         # transformers is below 5: where no base stands at top level its class has 10,000, which
         # replaces the table's.
-        {"rope_tables": ("rope_scaling", "rope_parameters"), "rope_base": ("top level",)},
+        {**BEFORE_5, "rope_tables": ("rope_scaling", "rope_parameters")},
         "models/llama.py:_init_rotary_emb; transformers_utils/config.py:patch_rope_parameters; "
         + CLASS_4,
         ">=0.12",
