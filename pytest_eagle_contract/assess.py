@@ -11,6 +11,7 @@ from pytest_eagle_contract.checkpoint.reader import open_target, open_target_wei
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed
+from pytest_eagle_contract.contracts.result import FILES, Result
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.engines.resolve import resolve
@@ -23,7 +24,6 @@ from pytest_eagle_contract.trainers.model import TrainerProfile
 from pytest_eagle_contract.trainers.recognise import recognise
 from pytest_eagle_contract.trainers.registry import PROFILES, find
 
-FILES = "files"
 SIDE_FILES = ("d2t.npy",)
 """Mapping files that trainers leave in a checkpoint's directory and that need no torch to read."""
 
@@ -38,15 +38,6 @@ class Inputs:
     token_maps: tuple[str | Path, ...] = ()
     tokens: tuple[int, ...] = ()
     full_scan: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Pair a contract's outcome with the subject it was checked on: `files` or an engine."""
-
-    contract: Contract
-    subject: str
-    outcome: Outcome
 
 
 def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine] = ()) -> Case:

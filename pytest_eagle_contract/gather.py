@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_eagle_contract.assess import FILES
+from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.known import complaints
 from pytest_eagle_contract.report.markdown import markdown
 from pytest_eagle_contract.report.matrix import engine_row, recorded

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_eagle_contract.assess import Inputs, Result, build_case, judge_files
+from pytest_eagle_contract.assess import Inputs, build_case, judge_files
 from pytest_eagle_contract.boundaries import at, shown
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.checkpoint.files import read_bounded
 from pytest_eagle_contract.checkpoint.reader import manifest_digest
 from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.contracts.result import Result
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.engines.registry import default_engines, find, is_installed
 from pytest_eagle_contract.errors import InputError

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from pytest_eagle_contract.assess import FILES
 from pytest_eagle_contract.contracts.catalogue import Contract
+from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.items import ContractItem, MatrixItem, engines

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pytest_eagle_contract.checkpoint import Checkpoint
-from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, unverified
+from pytest_eagle_contract.contracts.needs import TARGET_FAMILY
+from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, blocked
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Intent
 from pytest_eagle_contract.pair import Draft, Target, is_eagle3
@@ -62,7 +63,7 @@ def across(
     format is judged no further: one contract says so.
     """
     if not is_eagle3(case.draft):
-        return unverified("this is no EAGLE-3 draft", "checkpoint.architecture")
+        return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
     outcomes = [
         (
             reading,
@@ -79,14 +80,16 @@ def across(
         worst,
         status="unverified",
         measured=f"depends on the target: {split}",
-        needs=("--eagle-target, whose family decides",),
+        needs=(TARGET_FAMILY,),
+        blocked_by=(),
+        loud=False,
     )
 
 
 def unread(case: Case, reading: Resolution) -> Outcome | None:
     """Leave open what an engine would do with a format that it does not read."""
     if case.draft.config.has("speculators_model_type") and not reading.semantics.speculators_format:
-        return unverified("does not read this format", "checkpoint.engine")
+        return blocked("checkpoint.engine", "does not read this format")
     return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_eagle_contract.checkpoint import Checkpoint, TensorInfo
+from pytest_eagle_contract.contracts.needs import RUN as TO_RUN
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified
 
 RUN = 48
@@ -44,7 +45,7 @@ class Rows:
         if self.relation == "shifted":
             return failed(self.detail, "each row under its own token id")
         if self.relation in ("unrelated", "not found"):
-            return unverified(self.detail, "a run with the draft")
+            return unverified(self.detail, TO_RUN)
         return passed(self.detail)
 
 

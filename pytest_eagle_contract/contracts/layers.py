@@ -6,9 +6,16 @@ from pytest_eagle_contract.boundaries import at, ids_for, same, shown
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.layer_fix import entries
-from pytest_eagle_contract.contracts.map_facts import blocked
+from pytest_eagle_contract.contracts.needs import (
+    AUX_LAYERS,
+    TARGET,
+    TARGET_LAYERS,
+    TRAINER,
+    argument,
+)
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
+    blocked,
     failed,
     passed,
     refused,
@@ -19,7 +26,7 @@ from pytest_eagle_contract.contracts.remedies import count_fix
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.trainers.layer_ids import written_ids
 
-DECIDERS = ("--eagle-trainer", "--eagle-aux-layers")
+DECIDERS = (TRAINER, AUX_LAYERS)
 
 
 @contract("layers.declared")
@@ -69,7 +76,7 @@ def in_range(eagle_case: Case) -> Outcome:
     if problems:
         return failed("; ".join(problems), f"ids from -1 to {layers if layers else 'L'}")
     if layers is None:
-        return unverified("the target's layer count is not known", "--eagle-target")
+        return unverified("the target's layer count is not known", TARGET)
     return passed(f"all ids lie within the target's {layers} layers")
 
 
@@ -116,7 +123,7 @@ def fc_width(eagle_case: Case) -> Outcome:
     if fc is None:
         return passed("no fc: one state is used as it is")
     if width is None:
-        return unverified("the config states no hidden_size", "--eagle-target")
+        return unverified("the config states no hidden_size", TARGET)
     states = draft.aux_states(width)
     if not states:
         return failed(f"fc.weight {list(fc.shape)}", f"[hidden, n × {width}]")
@@ -141,7 +148,8 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
     """
     states = eagle_case.draft.aux_states(eagle_case.target_width)
     if states is None:
-        return unverified("fc's own width is not a whole number of target states")
+        odd = "fc's own width is not a whole number of target states"
+        return blocked("layers.fc-width", odd, loud=True)
 
     def judge(reading: Resolution) -> Outcome:
         if states and _narrow(eagle_case, reading):
@@ -204,7 +212,7 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
         return refused(captured.error, shown(at(intent.boundaries.value, layers)))
     if captured.boundaries is None:
         depends = "the rule for these ids depends on the target"
-        return unverified(depends, "--eagle-target, whose layers decide")
+        return unverified(depends, TARGET_LAYERS)
     got = f"captures {shown(captured.boundaries)} ({captured.where})"
     if captured.lost:
         got += f", silently without {shown(captured.lost)}"
@@ -217,7 +225,7 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
     if agree and not captured.lost:
         return passed(got)
     if agree is None:
-        return unverified(f"{got}; not compared", "--eagle-target, whose layers decide")
+        return unverified(f"{got}; not compared", TARGET_LAYERS)
     if captured.argument:
         return _by_argument(case, reading, got)
     if not intent.boundaries.certain:
@@ -227,12 +235,12 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
 
 def _by_argument(case: Case, reading: Resolution, got: str) -> Outcome:
     """Leave open what the engine takes from its command line, and say what must stand there."""
-    wanted, argument = at(case.intent.boundaries.value, case.layers), reading.captured.argument
+    wanted, given = at(case.intent.boundaries.value, case.layers), reading.captured.argument
     text = f"{got}; the draft was trained on {shown(wanted)}"
     if not isinstance(wanted, tuple):
-        return unverified(text, argument)
+        return unverified(text, argument(given))
     ids = ids_for(wanted, reading.semantics.aux_rule, case.layers)
-    return unverified(text, argument, fix=f"start with {argument} = {list(ids or wanted)}")
+    return unverified(text, argument(given), fix=f"start with {given} = {list(ids or wanted)}")
 
 
 def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:

@@ -6,15 +6,16 @@ from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_engine import maps
 from pytest_eagle_contract.contracts.map_facts import (
-    blocked,
     intended_order,
     offset_reading,
     readings_of,
     sample,
     unlike_mask,
 )
+from pytest_eagle_contract.contracts.needs import TOKEN_MAP
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
+    blocked,
     failed,
     passed,
     unverified,
@@ -171,11 +172,11 @@ def offsets(eagle_case: Case) -> Outcome:
             f"{sample(integers - range(len(stored)))}",
         )
     if found.form is Form.AMBIGUOUS:
-        return unverified(found.evidence, "--eagle-token-map")
+        return unverified(found.evidence, TOKEN_MAP)
     return passed(found.evidence)
 
 
-@contract("mapping.mask")
+@contract("mapping.mask", reaches_engines=False)
 def mask(eagle_case: Case) -> Outcome:
     """t2d keeps exactly the target ids that d2t names.
 
@@ -194,7 +195,7 @@ def mask(eagle_case: Case) -> Outcome:
     if stored.mask.size != read.vocab_size:
         return blocked("mapping.length", "t2d has another length than the vocabulary")
     if not read.is_legal:
-        return blocked("mapping.range or mapping.bijective", "d2t names no set of ids")
+        return blocked(("mapping.range", "mapping.bijective"), "d2t names no set of ids")
     unlike = read.mask() != stored.mask
     count = int(unlike.sum())
     if not count:
@@ -258,7 +259,7 @@ def prefix(eagle_case: Case) -> Outcome:
         return passed(found.evidence, "the draft emits only the lowest target ids")
     if found.form is Form.NEITHER:
         return blocked("mapping.mask", "t2d contradicts the zeros")
-    return unverified(found.evidence, "--eagle-token-map")
+    return unverified(found.evidence, TOKEN_MAP)
 
 
 @contract("mapping.engine", subject="engine")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import readings_of, sample
+from pytest_eagle_contract.contracts.needs import PROMPTS
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
 from pytest_eagle_contract.token_map import TokenMap, as_integers
 
 
-@contract("mapping.coverage", needs=("prompts",))
+@contract("mapping.coverage", needs=("prompts",), reaches_engines=False)
 def coverage(eagle_case: Case) -> Outcome:
     """The draft vocabulary holds the tokens that the target writes.
 
@@ -23,7 +24,7 @@ def coverage(eagle_case: Case) -> Outcome:
     if isinstance(read, Outcome):
         return read
     if not tokens:
-        return unverified("no text is given to count", "--eagle-prompts")
+        return unverified("no text is given to count", PROMPTS)
     if not all(0 <= t < read.vocab_size for t in tokens):
         return failed("the prompts hold ids outside the vocabulary", f"0..{read.vocab_size - 1:,}")
     share = read.coverage(tokens)
@@ -34,7 +35,7 @@ def coverage(eagle_case: Case) -> Outcome:
     return passed(f"{measured} can be drafted", note)
 
 
-@contract("mapping.token-map")
+@contract("mapping.token-map", reaches_engines=False)
 def token_map(eagle_case: Case) -> Outcome:
     """A speculative token map holds distinct absolute target ids.
 
@@ -64,7 +65,7 @@ def token_map(eagle_case: Case) -> Outcome:
     return verdict(problems, "distinct ids of the vocabulary", measured)
 
 
-@contract("mapping.side-files")
+@contract("mapping.side-files", reaches_engines=False)
 def side_files(eagle_case: Case) -> Outcome:
     """Mapping files beside the checkpoint say what the checkpoint's d2t says.
 

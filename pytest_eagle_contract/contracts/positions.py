@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_eagle_contract.checkpoint.geometry import NESTED
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
+from pytest_eagle_contract.contracts.needs import TARGET, TRAINER
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Evidence
@@ -72,7 +73,7 @@ def _rotates(case: Case, reading: Resolution) -> Outcome:
         return passed(f"base {used:g}, type {kind}")
     if trained.evidence is Evidence.DEFAULT and trained.value is not None:
         doubt = f"rotates with {used:g} ({where}); {trained.reason}"
-        return unverified(doubt, "--eagle-trainer", expected=f"{wanted:g}")
+        return unverified(doubt, TRAINER, expected=f"{wanted:g}")
     fix = f'write "rope_theta": {wanted:g} at top level and in rope_parameters'
     if facts.rope_theta != "honoured":
         fix = f"choose another engine, or train with {used:g}: no key changes this engine's base"
@@ -143,7 +144,7 @@ def _serves_context(case: Case, reading: Resolution) -> Outcome:
     if mine is None:
         return passed("the draft states no limit")
     if theirs is None:
-        return unverified("the target's context is not known", "--eagle-target")
+        return unverified("the target's context is not known", TARGET)
     if mine.value >= theirs.value:
         return passed(f"{mine.value:,} positions, the target has {theirs.value:,}")
     short = f"{mine.value:,} positions for the target's {theirs.value:,}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_eagle_contract.contracts.case import Case, sourced
+from pytest_eagle_contract.contracts.needs import TRAINER
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.contracts.remedies import switch_fix, word
 from pytest_eagle_contract.engines.resolution import Resolution
@@ -92,7 +93,7 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     unknown = [n for n, s in case.intent.switches.items() if s.value is None]
     if doubtful or unknown:
         reasons = doubtful + [f"{n}: {case.intent.switches[n].reason}" for n in unknown]
-        return unverified("; ".join(reasons), "--eagle-trainer")
+        return unverified("; ".join(reasons), TRAINER)
     return passed("all switches as intended")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import readings_of, sample
+from pytest_eagle_contract.contracts.needs import TARGET
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
 from pytest_eagle_contract.token_map import TokenMap
 
@@ -14,7 +15,7 @@ SPECIALS = ("bos_token_id", "eos_token_id")
 VERIFIER = "speculators_config.verifier"
 
 
-@contract("checkpoint.target", needs=("target",))
+@contract("checkpoint.target")
 def target(eagle_case: Case) -> Outcome:
     """The draft was built for a target of this width, vocabulary and class.
 
@@ -25,7 +26,7 @@ def target(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     if eagle_case.target is None:
-        return unverified("no target is given", "--eagle-target")
+        return unverified("no target is given", TARGET)
     problems = list(_unlike(eagle_case))
     name = eagle_case.draft.config.text(f"{VERIFIER}.name_or_path")
     local = name is not None and name.value.startswith("/")
@@ -55,7 +56,7 @@ def _unlike(case: Case) -> Iterator[str]:
         yield f"{stated.where} names {stated.value[0]}, the target is {own}"
 
 
-@contract("checkpoint.tokenizer")
+@contract("checkpoint.tokenizer", reaches_engines=False)
 def tokenizer(eagle_case: Case) -> Outcome:
     """Special tokens are ids of the vocabulary, and the draft can propose the end.
 

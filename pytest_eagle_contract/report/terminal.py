@@ -119,12 +119,18 @@ def _open(records: Sequence[Record]) -> list[str]:
     lines = [f"NOT VERIFIED: {len(found)}"]
     grouped: dict[tuple[str, str], list[str]] = {}
     for r in found:
-        key = (r["measured"], " or ".join(r["needs"]))
+        key = (r["measured"], _way_on(r))
         grouped.setdefault(key, []).append(f"{r['id']} [{r['subject']}]")
-    for (measured, needs), names in grouped.items():
+    for (measured, way_on), names in grouped.items():
         where = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        lines.append(f"  {where}: {measured}" + (f" -> decided by {needs}" if needs else ""))
+        lines.append(f"  {where}: {measured}{way_on}")
     return lines
+
+
+def _way_on(record: Record) -> str:
+    if record["blocked_by"]:
+        return f" -> follows from {' or '.join(record['blocked_by'])}"
+    return f" -> decided by {' or '.join(record['decided_by'])}" if record["decided_by"] else ""
 
 
 def _complaints(complaints: Sequence[str]) -> list[str]:
