@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.checkpoint.names import expected_shapes, latent_shapes, optional_shapes
+from pytest_eagle_contract.checkpoint.switches import controlling_switch
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import sample
@@ -19,7 +20,6 @@ from pytest_eagle_contract.contracts.outcome import (
 )
 from pytest_eagle_contract.contracts.remedies import rename_fix
 from pytest_eagle_contract.engines.resolution import Resolution
-from pytest_eagle_contract.engines.resolve import controlling_switch
 from pytest_eagle_contract.pair import Draft, is_eagle3
 
 ELSEWHERE = ("lm_head.weight", "fc.weight", "d2t", "t2d")

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.geometry import EAGLE, places
+from pytest_eagle_contract.checkpoint.switches import SWITCHES, TENSOR_OF, switch_places
 from pytest_eagle_contract.intent import Evidence, Intent, Stated
 from pytest_eagle_contract.pair import Draft, Target
 from pytest_eagle_contract.token_map import Classification, TokenMap, classify
 from pytest_eagle_contract.trainers.layer_ids import intended_layers
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
-SWITCHES = (
-    "norm_before_residual",
-    "norm_before_fc",
-    "fc_norm",
-    "norm_output",
-    "use_aux_hidden_state",
-)
 NAMED = "--eagle-trainer"
 """Why a trainer is known where the user named it."""
 
-SHOWN_BY = {"norm_before_fc": "input_norm.weight", "fc_norm": "fc_norm.0.weight"}
 REFERENCE_SWITCHES = {name: name == "use_aux_hidden_state" for name in SWITCHES}
 """What the EAGLE-3 reference computes: aux states, none of the later norms."""
 
@@ -50,11 +42,6 @@ def read_intent(
     )
 
 
-def switch_places(name: str) -> tuple[str, ...]:
-    """Return every place where a switch of the draft may be written."""
-    return (*places(name), f"{EAGLE}.{name}")
-
-
 def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
     if trainer is not None and name in trainer.trained_as:
         value = trainer.trained_as[name]
@@ -64,7 +51,7 @@ def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[b
     written = draft.config.flag(*switch_places(name))
     if written is not None:
         return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")
-    shown = SHOWN_BY.get(name)
+    shown = TENSOR_OF.get(name)
     if shown is not None and shown in draft.tensors:
         return Stated(True, Evidence.DECLARED, f"the checkpoint holds {shown}")
     if trainer is not None and name in trainer.switch_defaults:

@@ -25,30 +25,30 @@ def row(mutant: Mutant, engine: str, directory: Path, targets: Path) -> dict[str
 
 
 @pytest.mark.parametrize(
-    ("name", "engine", "verdict", "reason"),
+    ("name", "engine", "expected"),
     [
-        ("tiny-corpus", VLLM, "breaks", "mapping.engine"),
-        ("tiny-corpus", SGLANG, "degraded", "mapping.length"),
-        ("d2t-omitted", LLAMA_CPP, "breaks", "mapping.engine"),
-        ("d2t-omitted", VLLM, "degraded", "mapping.present"),
-        ("d2t-past-the-end", VLLM, "breaks", "mapping.engine"),
-        ("d2t-past-the-end", LLAMA_CPP, "breaks", "mapping.engine"),
-        ("d2t-past-the-end", SGLANG, "degraded", "mapping.range"),
-        ("d2t-before-the-start", VLLM, "degraded", "layers.engine"),
-        ("d2t-names-one-twice", LLAMA_CPP, "breaks", "mapping.engine"),
-        ("d2t-names-one-twice", VLLM, "degraded", "mapping.bijective"),
-        ("fc-missing", LLAMA_CPP, "breaks", "checkpoint.tensors"),
-        ("fc-missing", VLLM, "degraded", "checkpoint.tensors"),
-        ("draft-vocabulary-wrong", VLLM, "breaks", "checkpoint.lm-head"),
-        ("inner-size-wrong", SGLANG, "breaks", "checkpoint.shapes"),
-        ("second-layer-uncounted", VLLM, "breaks", "checkpoint.tensors"),
-        ("second-layer-uncounted", SGLANG, "degraded", "checkpoint.depth"),
-        ("stale-d2t-npy", VLLM, "serves", None),
-        ("tied-as-its-target", VLLM, "serves", None),
+        ("tiny-corpus", VLLM, ("breaks", "mapping.engine")),
+        ("tiny-corpus", SGLANG, ("degraded", "mapping.length")),
+        ("d2t-omitted", LLAMA_CPP, ("breaks", "mapping.engine")),
+        ("d2t-omitted", VLLM, ("degraded", "mapping.present")),
+        ("d2t-past-the-end", VLLM, ("breaks", "mapping.engine")),
+        ("d2t-past-the-end", LLAMA_CPP, ("breaks", "mapping.engine")),
+        ("d2t-past-the-end", SGLANG, ("degraded", "mapping.range")),
+        ("d2t-before-the-start", VLLM, ("degraded", "layers.engine")),
+        ("d2t-names-one-twice", LLAMA_CPP, ("breaks", "mapping.engine")),
+        ("d2t-names-one-twice", VLLM, ("degraded", "mapping.bijective")),
+        ("fc-missing", LLAMA_CPP, ("breaks", "checkpoint.tensors")),
+        ("fc-missing", VLLM, ("degraded", "checkpoint.tensors")),
+        ("draft-vocabulary-wrong", VLLM, ("breaks", "checkpoint.lm-head")),
+        ("inner-size-wrong", SGLANG, ("breaks", "checkpoint.shapes")),
+        ("second-layer-uncounted", VLLM, ("breaks", "checkpoint.tensors")),
+        ("second-layer-uncounted", SGLANG, ("degraded", "checkpoint.depth")),
+        ("stale-d2t-npy", VLLM, ("serves", None)),
+        ("tied-as-its-target", VLLM, ("serves", None)),
     ],
 )
 def test_a_fault_breaks_or_degrades_each_engine(
-    name: str, engine: str, verdict: str, reason: str | None, tmp_path: Path, targets: Path
+    name: str, engine: str, expected: tuple[str, str | None], tmp_path: Path, targets: Path
 ) -> None:
     found = row(BY_NAME[name], engine, tmp_path, targets)
-    assert (found["verdict"], next(iter(found["reasons"]), None)) == (verdict, reason), found
+    assert (found["verdict"], next(iter(found["reasons"]), None)) == expected, found
