@@ -20,6 +20,7 @@ from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft, Target, read_draft, read_target
 from pytest_eagle_contract.token_map import StoredMap, stored_in_file
 from pytest_eagle_contract.trainers.intent import NAMED, read_intent
+from pytest_eagle_contract.trainers.layer_ids import Author
 from pytest_eagle_contract.trainers.model import TrainerProfile
 from pytest_eagle_contract.trainers.recognise import recognise
 from pytest_eagle_contract.trainers.registry import PROFILES, find
@@ -45,11 +46,13 @@ def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine]
     draft = read_draft(checkpoint)
     target = read_target(open_target(inputs.target)) if inputs.target is not None else None
     _require_possible(inputs.aux_layers, draft, target)
+    trainer = _trainer(inputs, draft)
     return Case(
         draft=draft,
         target=target,
         target_weights=_weights(inputs.target, target),
-        intent=read_intent(draft, target, _trainer(inputs, draft), inputs.aux_layers),
+        intent=read_intent(draft, target, trainer, inputs.aux_layers),
+        author=Author(trainer.value, trainer.evidence),
         side_maps=tuple(_side_maps(checkpoint, inputs.token_maps)),
         tokens=inputs.tokens,
         chosen=tuple(resolve(draft, target, engine) for engine in engines),

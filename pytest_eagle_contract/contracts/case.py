@@ -12,11 +12,14 @@ from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Intent
 from pytest_eagle_contract.pair import Draft, Target, is_eagle3
 from pytest_eagle_contract.token_map import StoredMap
+from pytest_eagle_contract.trainers.layer_ids import Author
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """Bring together a draft, its target, the trainer's intent and one engine's readings.
+
+    `author` is the trainer whose habits the intent was read by.
 
     `readings` are empty for the files alone, and several where an unknown target decides what the
     engine does. `chosen` are the readings of every engine the user named, for fixes that must
@@ -28,6 +31,7 @@ class Case:
     target: Target | None
     target_weights: Checkpoint | None
     intent: Intent
+    author: Author
     side_maps: tuple[StoredMap, ...] = ()
     tokens: tuple[int, ...] = ()
     readings: tuple[Resolution, ...] = ()

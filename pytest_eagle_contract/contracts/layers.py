@@ -11,6 +11,7 @@ from pytest_eagle_contract.contracts.needs import (
     TARGET,
     TARGET_LAYERS,
     TRAINER,
+    Need,
     argument,
 )
 from pytest_eagle_contract.contracts.outcome import (
@@ -26,7 +27,9 @@ from pytest_eagle_contract.contracts.remedies import count_fix
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.trainers.layer_ids import written_ids
 
-DECIDERS = (TRAINER, AUX_LAYERS)
+
+def _deciders(case: Case) -> tuple[Need, ...]:
+    return (AUX_LAYERS,) if case.intent.trainer_named else (TRAINER, AUX_LAYERS)
 
 
 @contract("layers.declared")
@@ -49,7 +52,7 @@ def declared(eagle_case: Case) -> Outcome:
         )
     if intent.boundaries.value is None:
         readings = "; ".join(f"{name}: {shown(b)}" for name, b in intent.readings.items())
-        return unverified(f"{intent.boundaries.reason} ({readings})", *DECIDERS)
+        return unverified(f"{intent.boundaries.reason} ({readings})", *_deciders(eagle_case))
     return passed(f"{shown(intent.boundaries.value)}: {intent.boundaries.reason}")
 
 
@@ -68,16 +71,23 @@ def in_range(eagle_case: Case) -> Outcome:
         return passed("no layer ids are written")
     problems = []
     for located in written:
-        highest = None if layers is None else layers
-        outside = [i for i in located.value if i < -1 or (highest is not None and i > highest)]
+        lowest = _lowest(located.value, eagle_case)
+        outside = [i for i in located.value if i < lowest or (layers is not None and i > layers)]
         if outside:
             limit = "" if layers is None else f" of a target of {layers} layers"
             problems.append(f"{located.where} holds {outside}{limit}")
     if problems:
-        return failed("; ".join(problems), f"ids from -1 to {layers if layers else 'L'}")
+        return failed("; ".join(problems), f"boundaries from 0 to {layers if layers else 'L'}")
     if layers is None:
         return unverified("the target's layer count is not known", TARGET)
     return passed(f"all ids lie within the target's {layers} layers")
+
+
+def _lowest(ids: tuple[int, ...], case: Case) -> int:
+    """Return the least id that names a state: 0 where boundaries are counted, else -1."""
+    meant = case.intent.boundaries.value
+    counts_boundaries = isinstance(meant, tuple) and sorted(meant) == sorted(ids)
+    return 0 if counts_boundaries else -1
 
 
 @contract("layers.count")
@@ -229,7 +239,7 @@ def _captures(case: Case, reading: Resolution) -> Outcome:
     if captured.argument:
         return _by_argument(case, reading, got)
     if not intent.boundaries.certain:
-        return unverified(f"{got}; intended {wanted}", *DECIDERS, expected=wanted)
+        return _undecided(case, reading, got)
     return failed(got, wanted, entries(case))
 
 
@@ -244,19 +254,20 @@ def _by_argument(case: Case, reading: Resolution, got: str) -> Outcome:
 
 
 def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:
-    readings = case.intent.readings
+    """Judge an engine by every meaning that the ids may have; one that fits none is wrong."""
+    readings, stated = case.intent.readings, case.intent.boundaries
     fits = {
         name: same(boundaries, reading.captured.boundaries, case.layers)
         for name, boundaries in readings.items()
     }
     listed = "; ".join(f"{shown(b)} if read {name}" for name, b in readings.items())
     if fits and all(fit is False for fit in fits.values()):
-        return failed(got, f"{listed}: no reading of the ids gives what is captured")
+        fix = f"if trained on {shown(stated.value)}: {entries(case)}" if stated.value else ""
+        return failed(got, f"{listed}: no reading of the ids gives what is captured", fix)
     right = [name for name, fit in fits.items() if fit]
     effect = f"right only {right[0]}" if right else "not decided"
-    return unverified(
-        f"{got}: {effect}; {case.intent.boundaries.reason}", *DECIDERS, expected=listed
-    )
+    wanted = listed or f"{shown(at(stated.value, case.layers))}: {stated.reason}"
+    return unverified(f"{got}: {effect}; {stated.reason}", *_deciders(case), expected=wanted)
 
 
 @contract("layers.order", subject="engine")
@@ -280,7 +291,7 @@ def _keeps_order(case: Case, reading: Resolution) -> Outcome:
             got = f"sorts the states to {shown(captured)}"
         else:
             got = "keeps the order listed"
-        return unverified(f"{got}; {intent.order.reason}", *DECIDERS)
+        return unverified(f"{got}; {intent.order.reason}", *_deciders(case))
     if not isinstance(captured, tuple) or not isinstance(wanted, tuple):
         return passed("both use layer order")
     if sorted(captured) != sorted(wanted) or captured == wanted:

@@ -27,6 +27,7 @@ PROMPTS = Need("prompts", "--eagle-prompts")
 TRAINER = Need("trainer", "--eagle-trainer", meaning=True)
 AUX_LAYERS = Need("aux layers", "--eagle-aux-layers", meaning=True)
 TOKEN_MAP = Need("token map", "--eagle-token-map", meaning=True)
+SWITCH = Need("switch", "its key, written in config.json", meaning=True)
 VOCAB_SIZE = Need("vocab_size", "vocab_size in config.json", meaning=True)
 RUN = Need("run", "a run with the draft")
 

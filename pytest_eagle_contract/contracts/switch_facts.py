@@ -12,7 +12,7 @@ from pytest_eagle_contract.checkpoint.switches import (
     switch_places,
 )
 from pytest_eagle_contract.contracts.case import Case, sourced
-from pytest_eagle_contract.contracts.needs import TRAINER
+from pytest_eagle_contract.contracts.needs import SWITCH, TRAINER
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.contracts.remedies import switch_fix, word
 from pytest_eagle_contract.engines.resolution import Resolution
@@ -90,7 +90,8 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     unknown = [n for n, s in case.intent.switches.items() if s.value is None]
     if doubtful or unknown:
         reasons = doubtful + [f"{n}: {case.intent.switches[n].reason}" for n in unknown]
-        return unverified("; ".join(reasons), TRAINER)
+        need = SWITCH if case.intent.trainer_named else TRAINER
+        return unverified("; ".join(reasons), need)
     return passed("all switches as intended")
 
 

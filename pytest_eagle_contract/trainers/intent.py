@@ -6,7 +6,7 @@ from pytest_eagle_contract.checkpoint.switches import SWITCHES, TENSOR_OF, switc
 from pytest_eagle_contract.intent import Evidence, Intent, Stated
 from pytest_eagle_contract.pair import Draft, Target
 from pytest_eagle_contract.token_map import Classification, TokenMap, classify
-from pytest_eagle_contract.trainers.layer_ids import intended_layers
+from pytest_eagle_contract.trainers.layer_ids import Author, intended_layers
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
 NAMED = "--eagle-trainer"
@@ -25,10 +25,13 @@ def read_intent(
     """Return the trainer's intent; `aux_layers` are the user's own boundaries."""
     profile = trainer.value
     layers = target.layers if target else None
-    captured = intended_layers(draft.config, profile, layers, aux_layers)
+    named = trainer.reason == NAMED
+    author = Author(profile, trainer.evidence)
+    captured = intended_layers(draft.config, author, layers, aux_layers)
     token_map, classification = _token_map(draft)
     return Intent(
         trainer=Stated(profile.name if profile else None, trainer.evidence, trainer.reason),
+        trainer_named=named,
         boundaries=captured.boundaries,
         readings=captured.readings,
         contradiction=captured.contradiction,
@@ -36,27 +39,30 @@ def read_intent(
         token_map=token_map,
         classification=classification,
         map_order=profile.map_order if profile else "unknown",
-        switches={name: _switch(name, draft, profile) for name in SWITCHES},
+        switches={name: _switch(name, draft, trainer) for name in SWITCHES},
         owns_embedding=_embedding(draft, profile),
-        rope_theta=_rope_theta(draft, profile, named=trainer.reason == NAMED),
+        rope_theta=_rope_theta(draft, profile, named=named),
     )
 
 
-def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
+def _switch(name: str, draft: Draft, by: Stated[TrainerProfile]) -> Stated[bool]:
+    trainer, written = by.value, draft.config.flag(*switch_places(name))
     if trainer is not None and name in trainer.trained_as:
         value = trainer.trained_as[name]
-        return Stated(
-            value, Evidence.DECLARED, f"{trainer.title} trains it so whatever the key says"
-        )
-    written = draft.config.flag(*switch_places(name))
+        reason = f"{trainer.title} trains it so whatever a key says"
+        if written is None or written.value == value or by.certain:
+            return Stated(value, by.evidence, reason)
+        doubt = f"{written.where} says otherwise, and the files only suggest {trainer.title}"
+        return Stated(None, Evidence.UNKNOWN, f"{reason}; {doubt}")
     if written is not None:
         return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")
     shown = TENSOR_OF.get(name)
     if shown is not None and shown in draft.tensors:
         return Stated(True, Evidence.DECLARED, f"the checkpoint holds {shown}")
     if trainer is not None and name in trainer.switch_defaults:
-        value = trainer.switch_defaults[name]
-        return Stated(value, Evidence.DEFAULT, f"{trainer.title}'s default, the key is not written")
+        evidence = Evidence.DECLARED if by.reason == NAMED else Evidence.DEFAULT
+        reason = f"{trainer.title}'s default, the key is not written"
+        return Stated(trainer.switch_defaults[name], evidence, reason)
     return Stated(
         REFERENCE_SWITCHES[name], Evidence.DEFAULT, "the reference's, the key is not written"
     )

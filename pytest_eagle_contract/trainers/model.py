@@ -13,12 +13,15 @@ NESTED_IDS = f"eagle_config.{TOP_IDS}"
 """The two places where trainers write layer ids."""
 
 
+SURE = 30
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """List what a checkpoint shows when a trainer wrote it; all of it must be there.
 
     `strength` ranks signatures of several trainers that hold at once: the highest wins, and equal
-    ones leave the trainer unknown.
+    ones leave the trainer unknown. Below SURE, others may well write the same.
     """
 
     strength: int

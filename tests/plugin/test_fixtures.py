@@ -74,7 +74,7 @@ def test_read_nothing_before_they_are_used(pytester: pytest.Pytester) -> None:
             return {str(DRAFT)!r}
         """
     )
-    pytester.makepyfile("def test_mine(eagle_intent): assert eagle_intent.boundaries.certain")
+    pytester.makepyfile("def test_mine(eagle_intent): assert eagle_intent.boundaries.value")
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
