@@ -47,13 +47,14 @@ def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine]
     target = read_target(open_target(inputs.target)) if inputs.target is not None else None
     _require_possible(inputs.aux_layers, draft, target)
     trainer = _trainer(inputs, draft)
+    side_maps = tuple(_side_maps(checkpoint, inputs.token_maps))
     return Case(
         draft=draft,
         target=target,
         target_weights=_weights(inputs.target, target),
-        intent=read_intent(draft, target, trainer, inputs.aux_layers),
+        intent=read_intent(draft, target, trainer, inputs.aux_layers, side_maps),
         author=Author(trainer.value, trainer.evidence),
-        side_maps=tuple(_side_maps(checkpoint, inputs.token_maps)),
+        side_maps=side_maps,
         tokens=inputs.tokens,
         chosen=tuple(resolve(draft, target, engine) for engine in engines),
         full_scan=inputs.full_scan,

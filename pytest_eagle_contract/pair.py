@@ -23,6 +23,12 @@ LLAMA_POSITIONS = 2048
 DRAFT_MARKS = ("draft_vocab_size", "speculators_model_type", "eagle_config")
 """Keys that only a draft's config holds."""
 
+FIRST_INPUTS = tuple(
+    f"layers.0.self_attn.{name}.weight"
+    for name in ("q_proj", "q_a_proj", "kv_a_proj_with_mqa", "qkv_proj")
+)
+"""Projections that take the input of layer 0, whose width tells a draft from a plain decoder."""
+
 MOST_FACTOR = 10_000
 MOST = {
     "vocab_size": 2**22,
@@ -128,15 +134,11 @@ def is_eagle3(draft: Draft) -> bool:
 
     That doubled input is what every EAGLE-3 draft has and no ordinary decoder does.
     """
-    if draft.latent_attention:
-        return True
-    hidden, query = (
-        draft.geometry.hidden_size,
-        draft.tensors.get("layers.0.self_attn.q_proj.weight"),
-    )
-    if query is None or hidden is None or len(query.shape) != 2:
-        return "layers.0.hidden_norm.weight" in draft.tensors or "fc.weight" in draft.tensors
-    return query.shape[1] != hidden.value
+    hidden, stored = draft.geometry.hidden_size, draft.tensors
+    first = next((stored[name] for name in FIRST_INPUTS if name in stored), None)
+    if first is None or hidden is None or len(first.shape) != 2:
+        return "layers.0.hidden_norm.weight" in stored or "fc.weight" in stored
+    return first.shape[1] != hidden.value
 
 
 def read_draft(checkpoint: Checkpoint) -> Draft:

@@ -20,7 +20,7 @@ from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.result import Result
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.engines.registry import default_engines, find, is_installed
-from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.errors import InputError, one_line
 from pytest_eagle_contract.known import Known, read_known
 from pytest_eagle_contract.settings import Settings, unknown_variables
 
@@ -116,7 +116,7 @@ def _describe(path: str, case: Case) -> Mapping[str, object]:
         "vocab_size": sizes.vocab_size.value if sizes.vocab_size else None,
         "boundaries": list(boundaries) if isinstance(boundaries, tuple) else None,
         "layers": shown(boundaries),
-        "evidence": case.intent.boundaries.reason,
+        "evidence": one_line(case.intent.boundaries.reason),
     }
 
 

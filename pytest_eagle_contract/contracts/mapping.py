@@ -159,8 +159,9 @@ def offsets(eagle_case: Case) -> Outcome:
     integers = as_integers(stored.values)
     if integers is None:
         return blocked("mapping.dtype", "d2t holds no integers")
+    # A buffer that counts up is never filled, unless t2d shows that every second id is meant.
     counts_up = len(stored) > 1 and TokenMap.from_absolute(integers, 2**62).is_prefix
-    if found.form is Form.ABSOLUTE or counts_up:
+    if found.form is Form.ABSOLUTE or (counts_up and found.form is not Form.OFFSETS):
         last = len(stored) - 1
         target = int(integers[last])
         evidence = found.evidence.partition("; draft id")[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_eagle_contract.errors import one_line
 from pytest_eagle_contract.report.text import table
 from pytest_eagle_contract.report.verdict import Record, verdict
 
@@ -33,7 +34,7 @@ def write(
     for block in (
         _matrix(engines),
         _notes(records, verbose),
-        _open(records),
+        _open_block(records),
         _complaints(complaints),
     ):
         if block:
@@ -47,16 +48,25 @@ def write(
 
 def contract_table(records: Sequence[Record], *, everything: bool) -> Iterator[str]:
     """Yield the table contract × subject; rows that pass everywhere only on request."""
-    subjects = list(dict.fromkeys(r["subject"] for r in records))
-    cells = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
-    ids = list(dict.fromkeys(r["id"] for r in records))
-    rows = {i: tuple(cells.get((i, s), "-") for s in subjects) for i in ids}
-    quiet = [] if everything else [i for i in ids if set(rows[i]) <= {"pass", "-"}]
-    shown = [i for i in ids if i not in quiet]
+    head, rows = cells(records)
+    shown = [row for row in rows if everything or not quiet(row)]
     if shown:
-        yield from table([("contract", *subjects), *((i, *rows[i]) for i in shown)])
-    if quiet:
-        yield f"{len(quiet)} contracts pass on every subject (-v lists them)"
+        yield from table([head, *shown])
+    if len(shown) < len(rows):
+        yield f"{len(rows) - len(shown)} contracts pass on every subject (-v lists them)"
+
+
+def cells(records: Sequence[Record]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the head and the rows of the table contract × subject."""
+    subjects = list(dict.fromkeys(r["subject"] for r in records))
+    found = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
+    ids = dict.fromkeys(r["id"] for r in records)
+    return ("contract", *subjects), [(i, *(found.get((i, s), "-") for s in subjects)) for i in ids]
+
+
+def quiet(row: tuple[str, ...]) -> bool:
+    """Tell whether a contract passes wherever it was checked."""
+    return set(row[1:]) <= {"pass", "-"}
 
 
 def closing(result: str, records: Sequence[Record]) -> str:
@@ -72,7 +82,7 @@ def _checkpoints(records: Sequence[Record]) -> Iterator[str]:
     }
     for path, found in seen.items():
         size = f"{found['draft_vocab_size'] or '?'} of {found['vocab_size'] or '?'} tokens"
-        yield f"{path}: trainer {found['trainer'] or 'not recognised'}, {size}"
+        yield f"{one_line(path)}: trainer {found['trainer'] or 'not recognised'}, {size}"
         yield f"trained on boundaries {found['layers']} ({found['evidence']})"
 
 
@@ -112,19 +122,22 @@ def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
     return [*listed[:MOST_NOTES], f"{len(listed) - MOST_NOTES} more notes (-v lists them)"]
 
 
-def _open(records: Sequence[Record]) -> list[str]:
-    found = [r for r in records if r["outcome"] == "unverified"]
-    if not found:
-        return []
-    lines = [f"NOT VERIFIED: {len(found)}"]
+def _open_block(records: Sequence[Record]) -> list[str]:
+    count = sum(r["outcome"] == "unverified" for r in records)
+    return (
+        [f"NOT VERIFIED: {count}", *(f"  {line}" for line in open_lines(records))] if count else []
+    )
+
+
+def open_lines(records: Sequence[Record]) -> Iterator[str]:
+    """Yield what was not verified and what would decide it, contracts of one reason together."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for r in found:
+    for r in (r for r in records if r["outcome"] == "unverified"):
         key = (r["measured"], _way_on(r))
         grouped.setdefault(key, []).append(f"{r['id']} [{r['subject']}]")
     for (measured, way_on), names in grouped.items():
         where = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        lines.append(f"  {where}: {measured}{way_on}")
-    return lines
+        yield f"{where}: {measured}{way_on}"
 
 
 def _way_on(record: Record) -> str:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytest_eagle_contract.checkpoint.switches import SWITCHES, TENSOR_OF, switch_places
 from pytest_eagle_contract.intent import Evidence, Intent, Stated
 from pytest_eagle_contract.pair import Draft, Target
-from pytest_eagle_contract.token_map import Classification, TokenMap, classify
+from pytest_eagle_contract.token_map import (
+    Classification,
+    StoredMap,
+    TokenMap,
+    classify,
+    settled,
+)
 from pytest_eagle_contract.trainers.layer_ids import Author, intended_layers
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
@@ -21,14 +29,19 @@ def read_intent(
     target: Target | None,
     trainer: Stated[TrainerProfile],
     aux_layers: tuple[int, ...] | None = None,
+    side_maps: Sequence[StoredMap] = (),
 ) -> Intent:
-    """Return the trainer's intent; `aux_layers` are the user's own boundaries."""
+    """Return the trainer's intent.
+
+    `aux_layers` are the user's own boundaries; `side_maps` settle a map that its own numbers leave
+    open.
+    """
     profile = trainer.value
     layers = target.layers if target else None
     named = trainer.reason == NAMED
     author = Author(profile, trainer.evidence)
     captured = intended_layers(draft.config, author, layers, aux_layers)
-    token_map, classification = _token_map(draft)
+    token_map, classification = _token_map(draft, side_maps)
     return Intent(
         trainer=Stated(profile.name if profile else None, trainer.evidence, trainer.reason),
         trainer_named=named,
@@ -68,12 +81,14 @@ def _switch(name: str, draft: Draft, by: Stated[TrainerProfile]) -> Stated[bool]
     )
 
 
-def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:
+def _token_map(
+    draft: Draft, side_maps: Sequence[StoredMap]
+) -> tuple[Stated[TokenMap], Classification | None]:
     stored, sizes = draft.stored_map, draft.geometry
     if stored is None:
         return Stated(None, Evidence.UNKNOWN, "the checkpoint holds no d2t"), None
     vocab = sizes.vocab_size.value if sizes.vocab_size else None
-    found = classify(stored, vocab)
+    found = settled(classify(stored, vocab), side_maps)
     if found.token_map is None:
         return Stated(None, Evidence.UNKNOWN, found.evidence), found
     evidence = Evidence.DECLARED if found.certain else Evidence.DEFAULT

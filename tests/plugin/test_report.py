@@ -147,3 +147,24 @@ def test_refused(pytester: pytest.Pytester, given: str) -> None:
     result = pytester.runpytest_inprocess(*options(), f"--eagle-report={given}")
     result.stderr.fnmatch_lines([f"ERROR: --eagle-report: '{given}' cannot be used: write json=*"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+HOSTILE = "x\n::add-mask::secret\x1b[2J `<b>|y` ##[group]"
+
+
+def test_what_a_checkpoint_is_called_is_only_text(pytester: pytest.Pytester) -> None:
+    def hostile(config: dict[str, Any]) -> None:
+        config["architectures"] = [HOSTILE]
+        config["eagle_config"]["eagle_aux_hidden_state_layer_ids"] = [0, 2, 2]
+        config["speculators_config"] = {"verifier": {"architectures": [HOSTILE]}}
+
+    draft = changed(pytester.path / "draft", config=hostile)
+    result = pytester.runpytest_inprocess(*options(draft), "--eagle-report=md=report.md", REPORT)
+    for line in result.outlines:
+        assert "\x1b[2J" not in line
+        assert not line.strip().startswith(("::", "##["))
+    failures = (pytester.path / "report.md").read_text()
+    assert "\\<b\\>\\|y" in failures
+    assert "::add-mask" not in failures
+    measured = [c["measured"] for c in report(result, pytester.path)["contracts"]]
+    assert all(text.isprintable() for text in measured)
