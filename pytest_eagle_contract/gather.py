@@ -13,6 +13,7 @@ import pytest
 
 from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.known import complaints
+from pytest_eagle_contract.report.html import page
 from pytest_eagle_contract.report.markdown import markdown
 from pytest_eagle_contract.report.matrix import engine_row, recorded
 from pytest_eagle_contract.report.terminal import write
@@ -104,8 +105,9 @@ class Gather:
             self._write(summary, self._text("md"), "a", "GITHUB_STEP_SUMMARY")
 
     def _text(self, kind: str) -> str:
-        if kind == "md":
-            return markdown(self.records, self.engines, self.complaints)
+        pages = {"md": markdown, "html": page}
+        if kind in pages:
+            return pages[kind](self.records, self.engines, self.complaints)
         data = document(self.records, self.engines or self._held(), self.complaints)
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Evidence(StrEnum):
-    """Rank how a statement about the training is known."""
+    """Say how a statement about the training is known."""
 
     DECLARED = "declared"
     DEFAULT = "default"

@@ -89,11 +89,24 @@ class Draft:
         return any(".kv_a_proj" in name for name in self.tensors)
 
     @property
+    def weights(self) -> tuple[TensorInfo, ...]:
+        """Return every tensor but those of the token map."""
+        return tuple(info for name, info in self.tensors.items() if name not in MAPS)
+
+    @property
+    def quantization(self) -> Located[Mapping[str, object]] | None:
+        """Return the config's declaration of packed weights."""
+        return self.config.table(*places("quantization_config"))
+
+    @property
+    def packed(self) -> tuple[TensorInfo, ...]:
+        """Return the weights that some loader has to unpack."""
+        return tuple(info for info in self.weights if info.dtype in PACKED)
+
+    @property
     def quantised(self) -> bool:
-        """Tell whether the weights are packed in a way that the config declares."""
-        declared = self.config.table("quantization_config", f"{NESTED}.quantization_config")
-        weights = (info for name, info in self.tensors.items() if name not in MAPS)
-        return declared is not None and any(info.dtype in PACKED for info in weights)
+        """Tell whether weights are packed in a way that the config declares."""
+        return self.quantization is not None and bool(self.packed)
 
     @property
     def positions(self) -> Located[int] | None:

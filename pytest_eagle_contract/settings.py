@@ -75,8 +75,8 @@ def _layers(text: str) -> tuple[int, ...]:
 
 def _report(text: str) -> tuple[str, str]:
     kind, _, path = text.partition("=")
-    if kind not in ("json", "md") or not path:
-        raise ValueError("write json=FILE or md=FILE")
+    if kind not in ("json", "md", "html") or not path:
+        raise ValueError("write json=FILE, md=FILE or html=FILE")
     return kind, path
 
 
@@ -127,7 +127,7 @@ OPTIONS = (
     Option("known_failures", "FILE", "TOML file of failures that are known", path=True),
     Option(
         "report",
-        "json=FILE|md=FILE",
+        "json=FILE|md=FILE|html=FILE",
         "write a report",
         repeat=True,
         path=True,

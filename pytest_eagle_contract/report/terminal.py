@@ -25,7 +25,7 @@ def write(
     """Write checkpoint, table, matrix, notes, what is not verified, and the verdict."""
     verbose = terminal.config.get_verbosity() > 0
     terminal.section("EAGLE-3 contracts")
-    for line in _checkpoints(records):
+    for line in summary(records):
         terminal.write_line(line)
     if records:
         terminal.write_line("")
@@ -76,7 +76,8 @@ def closing(result: str, records: Sequence[Record]) -> str:
     return f"VERDICT: {result.upper()}" + (f" ({listed})" if listed else "")
 
 
-def _checkpoints(records: Sequence[Record]) -> Iterator[str]:
+def summary(records: Sequence[Record]) -> Iterator[str]:
+    """Yield what each draft is and was trained on."""
     seen: dict[str, Any] = {
         r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]
     }
@@ -107,16 +108,20 @@ def _matrix(engines: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
-    # The notes of a failure stand with it.
-    noted = (r for r in records if r["outcome"] not in ("failed", "known"))
+def noted(records: Sequence[Record]) -> list[str]:
+    """Return the oddities of contracts that do not fail; those of a failure stand with it."""
+    sound = (r for r in records if r["outcome"] not in ("failed", "known"))
     several = len({r["checkpoint"]["path"] for r in records if r["checkpoint"]}) > 1
     found = dict.fromkeys(
-        f"note: {r['id']} [{r['subject']}]: {note}" if several else f"note: {r['id']}: {note}"
-        for r in noted
+        f"{r['id']} [{r['subject']}]: {note}" if several else f"{r['id']}: {note}"
+        for r in sound
         for note in r["notes"]
     )
-    listed = list(found)
+    return list(found)
+
+
+def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
+    listed = [f"note: {line}" for line in noted(records)]
     if verbose or len(listed) <= MOST_NOTES:
         return listed
     return [*listed[:MOST_NOTES], f"{len(listed) - MOST_NOTES} more notes (-v lists them)"]

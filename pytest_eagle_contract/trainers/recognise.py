@@ -38,7 +38,6 @@ def shows(draft: Draft, signature: Signature) -> bool:
         (
             not signature.architectures
             or (written is not None and not signature.architectures.isdisjoint(written.value)),
-            not signature.layouts or draft.checkpoint.layout in signature.layouts,
             all(config.has(key) for key in signature.keys),
             not any(config.has(key) for key in signature.absent_keys),
             all(name in raw for name in signature.tensors),
