@@ -83,6 +83,16 @@ def test_rows_follow_python_slices(
     assert read.tobytes() == expected.tobytes()
 
 
+@given(st.data(), st.sampled_from(sorted(tensors())))
+def test_flat_values_follow_the_rows(path: Path, data: st.DataObject, name: str) -> None:
+    whole = tensors()[name].reshape(-1)
+    start = data.draw(st.integers(0, whole.size))
+    stop = data.draw(st.integers(start, whole.size))
+    read = open_safetensors((path,)).read_flat(name, start, stop)
+    assert read.dtype == whole.dtype
+    assert read.tobytes() == whole[start:stop].tobytes()
+
+
 def test_scalars_and_empty_tensors_read(tmp_path: Path) -> None:
     path = tmp_path / "odd.safetensors"
     save_file({"scalar": np.array(3.0), "none": np.zeros((0, 4)), "flat": np.zeros((3, 0))}, path)
