@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
-from pytest_eagle_contract.checkpoint.reader import open_target, open_target_weights
+from pytest_eagle_contract.checkpoint.reader import open_target, target_weights
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed
@@ -127,8 +128,8 @@ def _require_possible(given: tuple[int, ...] | None, draft: Draft, target: Targe
         raise InputError("--eagle-aux-layers", "", problem, "name one layer for each state")
 
 
-def _weights(given: str | Path | None, target: Target | None) -> Checkpoint | None:
-    return None if given is None or target is None else open_target_weights(given)
+def _weights(given: str | Path | None, target: Target | None) -> TargetWeights | None:
+    return None if given is None or target is None else target_weights(given, target.config)
 
 
 def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[StoredMap]:

@@ -94,7 +94,7 @@ def _weights(
         found = tuple(n for n in names if n.endswith(".safetensors"))
         _require_all_shards(root, found)
         return tuple(_require_file(root / n) for n in found), None
-    index = _read_index(root / layout)
+    index = read_index(root / layout)
     return tuple(_require_file(root / n) for n in sorted(set(index.values()))), index
 
 
@@ -114,8 +114,9 @@ def _require_all_shards(root: Path, names: tuple[str, ...]) -> None:
         )
 
 
-def _read_index(path: Path) -> dict[str, str]:
-    table = files.read_json(path).get("weight_map")
+def read_index(path: Path, limit: int = files.MAX_JSON) -> dict[str, str]:
+    """Return the file name of each tensor's shard; an index that names none raises InputError."""
+    table = files.parse_json(path, files.read_bounded(path, limit)).get("weight_map")
     remedy = "export the checkpoint again so that the index lists its shards"
     if not isinstance(table, dict) or not table:
         raise InputError(path, "weight_map", "is not an object with entries", remedy)

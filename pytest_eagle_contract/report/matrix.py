@@ -24,6 +24,7 @@ CAPABILITIES = (
     "--eagle-target",
     "--eagle-prompts",
     "--eagle-target with weights",
+    "readable target weights",
     "a run with the draft",
 )
 
