@@ -69,7 +69,8 @@ def start(settings: Settings) -> Run:
         run = Run(
             settings=settings,
             inputs=_inputs(settings),
-            engines=tuple(find(spec) for spec in settings.get("engine", ())),
+            # Two spellings of one engine are one subject.
+            engines=tuple({e.label: e for e in map(find, settings.get("engine", ()))}.values()),
             known=read_known(settings.get("known_failures")),
         )
         run.labels = labels(settings.get("ckpt", ()))
@@ -149,7 +150,7 @@ def _tokens(path: Path) -> Iterator[int]:
 
 
 def _missing(run: Run) -> Iterator[str]:
-    required = run.settings.get("require", ())
+    required = {name for names in run.settings.get("require", ()) for name in names}
     if "target" in required and run.inputs.target is None:
         yield "target is missing, give --eagle-target"
     if "engine" in required and not run.engines:

@@ -122,7 +122,11 @@ OPTIONS = (
         path=True,
     ),
     Option(
-        "require", "CAP[,CAP]", "error instead of unverified when missing", convert=_capabilities
+        "require",
+        "CAP[,CAP]",
+        "error instead of unverified when missing",
+        repeat=True,
+        convert=_capabilities,
     ),
     Option("known_failures", "FILE", "TOML file of failures that are known", path=True),
     Option(

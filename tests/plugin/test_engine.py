@@ -22,6 +22,14 @@ def test_repeated(pytester: pytest.Pytester) -> None:
     assert subjects == {"files", "sglang 0.5.23", "vllm 0.32.0 v1", "vllm 0.32.0 v2"}
 
 
+def test_named_twice_is_judged_once(pytester: pytest.Pytester) -> None:
+    alike = ["--eagle-engine=vllm==0.32.0:v2", "--eagle-engine=vllm"]
+    result = pytester.runpytest_inprocess(*options(engine="vllm:v2"), *alike, REPORT)
+    document = report(result, pytester.path)
+    assert len(document["contracts"]) == len(outcomes(document))
+    assert [e["runner"] for e in document["engines"]] == ["v2"]
+
+
 def test_runner_changes_the_judgement(pytester: pytest.Pytester) -> None:
     measured = {}
     for runner in ("v1", "v2"):
