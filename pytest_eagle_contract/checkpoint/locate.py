@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def locate(path: Path) -> Found:
     for below in NESTED:
         root = path / below
         inside = _listing(root)
-        layout = _layout(inside)
+        layout = layout_of(inside)
         if layout is None:
             continue
         weights, index = _weights(root, layout, inside)
@@ -76,7 +77,7 @@ def _listing(root: Path) -> tuple[str, ...]:
     return files.children(root) if files.kind(root) == "directory" else ()
 
 
-def _layout(names: tuple[str, ...]) -> str | None:
+def layout_of(names: Collection[str]) -> str | None:
     """Choose as transformers does: one safetensors file, then its shards, then torch files."""
     for name in LAYOUTS:
         if name in names:
@@ -174,7 +175,7 @@ def _holds_weights(directory: Path) -> bool:
     except InputError:
         return False
     return any(
-        _layout(names) is not None or any(TRAINING_STATE.fullmatch(n) for n in names)
+        layout_of(names) is not None or any(TRAINING_STATE.fullmatch(n) for n in names)
         for names in listings
     )
 
