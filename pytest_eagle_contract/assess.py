@@ -18,7 +18,7 @@ from pytest_eagle_contract.engines.resolve import resolve
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft, Target, read_draft, read_target
-from pytest_eagle_contract.token_map import StoredMap, stored_in_file
+from pytest_eagle_contract.token_map import StoredMap, stored_beside, stored_in_file
 from pytest_eagle_contract.trainers.intent import NAMED, read_intent
 from pytest_eagle_contract.trainers.model import TrainerProfile
 from pytest_eagle_contract.trainers.recognise import recognise
@@ -137,4 +137,4 @@ def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[
         yield stored_in_file(Path(path))
     for name in SIDE_FILES:
         if name in checkpoint.files:
-            yield stored_in_file(checkpoint.path / name)
+            yield stored_beside(checkpoint.path / name)

@@ -59,7 +59,13 @@ class SafetensorsSource:
         """
         stored = self.stored[name]
         begin, end, shape = _rows(stored, start, stop)
-        return self._bytes(stored.info, begin, end).reshape(shape)
+        values = self._bytes(stored.info, begin, end)
+        try:
+            return values.reshape(shape)
+        # A header may announce more dimensions than an array can have.
+        except ValueError as error:
+            problem = f"has {len(shape)} dimensions"
+            raise InputError(stored.info.file, name, problem, "store it flat") from error
 
     def read_flat(self, name: str, start: int, stop: int) -> NDArray[np.generic]:
         """Return values `start:stop` of the flattened tensor, read from their own place."""

@@ -30,6 +30,8 @@ def _maps(case: Case, reading: Resolution) -> Outcome:
         return refused(use.detail, "a checkpoint that this engine loads", fix)
     if stored is None:
         return _without(case, use)
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
     if use.kind == "none":
         read = readings_of(case)
         same = isinstance(read, TokenMap) and read.is_prefix

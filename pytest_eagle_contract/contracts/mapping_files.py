@@ -80,6 +80,9 @@ def side_files(eagle_case: Case) -> Outcome:
         if stored.kind == "token map":
             continue
         seen += 1
+        if stored.problem:
+            problems.append(stored.problem)
+            continue
         if isinstance(read, Outcome):
             return read
         ids = as_integers(stored.values)

@@ -131,6 +131,14 @@ def test_packed_floats_are_described_but_not_read(tmp_path: Path) -> None:
         source.read("w")
 
 
+def test_more_dimensions_than_an_array_has(tmp_path: Path) -> None:
+    header = {"w": {"dtype": "F32", "shape": [1] * 80 + [2], "data_offsets": [0, 8]}}
+    source = opened(tmp_path / "w", framed(json.dumps(header).encode(), bytes(8)))
+    with pytest.raises(InputError, match="w: has 81 dimensions"):
+        source.read("w")
+    assert source.read_flat("w", 0, 2).shape == (2,)
+
+
 def test_four_gigabytes_cost_nothing(tmp_path: Path) -> None:
     rows, width = 2**20, 2**11
     header = {"w": {"dtype": "BF16", "shape": [rows, width], "data_offsets": [0, 2 * rows * width]}}
