@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
-from pytest_eagle_contract.checkpoint.reader import open_target, open_target_weights
+from pytest_eagle_contract.checkpoint.reader import open_target, target_weights
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed
@@ -18,7 +19,7 @@ from pytest_eagle_contract.engines.resolve import resolve
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft, Target, read_draft, read_target
-from pytest_eagle_contract.token_map import StoredMap, stored_in_file
+from pytest_eagle_contract.token_map import StoredMap, stored_beside, stored_in_file
 from pytest_eagle_contract.trainers.intent import NAMED, read_intent
 from pytest_eagle_contract.trainers.layer_ids import Author
 from pytest_eagle_contract.trainers.model import TrainerProfile
@@ -122,8 +123,8 @@ def _require_possible(given: tuple[int, ...] | None, draft: Draft, target: Targe
         raise InputError("--eagle-aux-layers", "", problem, "name one layer for each state")
 
 
-def _weights(given: str | Path | None, target: Target | None) -> Checkpoint | None:
-    return None if given is None or target is None else open_target_weights(given)
+def _weights(given: str | Path | None, target: Target | None) -> TargetWeights | None:
+    return None if given is None or target is None else target_weights(given, target.config)
 
 
 def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[StoredMap]:
@@ -131,4 +132,4 @@ def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[
         yield stored_in_file(Path(path))
     for name in SIDE_FILES:
         if name in checkpoint.files:
-            yield stored_in_file(checkpoint.path / name)
+            yield stored_beside(checkpoint.path / name)

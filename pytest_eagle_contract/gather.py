@@ -93,6 +93,8 @@ class Gather:
         """Write the closing section."""
         if exitstatus in FINISHED and (self.records or self.engines):
             write(terminalreporter, self.records, self.engines, self.complaints)
+        for line in dict.fromkeys(self.run.notes):
+            terminalreporter.write_line(f"note: {line}")
         for line in self.errors:
             terminalreporter.write_line(f"ERROR: {line}", red=True)
 

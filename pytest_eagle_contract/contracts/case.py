@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pytest_eagle_contract.checkpoint import Checkpoint
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
 from pytest_eagle_contract.contracts.needs import TARGET_FAMILY
 from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, blocked
 from pytest_eagle_contract.engines.resolution import Resolution
@@ -29,7 +29,7 @@ class Case:
 
     draft: Draft
     target: Target | None
-    target_weights: Checkpoint | None
+    target_weights: TargetWeights | None
     intent: Intent
     author: Author
     side_maps: tuple[StoredMap, ...] = ()

@@ -27,6 +27,8 @@ def _maps(case: Case, reading: Resolution) -> Outcome:
         return blocked("checkpoint.lm-head", use.detail, loud=True)
     if stored is None:
         return _without(case, use)
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
     if use.kind == "error":
         fix = "leave d2t out of the export for this engine"
         return refused(use.detail, "a checkpoint that this engine loads", fix)

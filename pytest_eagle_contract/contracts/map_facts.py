@@ -19,6 +19,8 @@ def readings_of(case: Case) -> TokenMap | Outcome:
     stored, found = case.draft.stored_map, case.intent.classification
     if stored is None or found is None:
         return passed("no map is stored")
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
     if as_integers(stored.values) is None:
         return blocked("mapping.dtype", f"{stored.where} holds no integers")
     if not found.readings:

@@ -65,6 +65,8 @@ def length(eagle_case: Case) -> Outcome:
     draft, stored = eagle_case.draft, eagle_case.draft.stored_map
     if stored is None:
         return passed("no map is stored")
+    if stored.problem:
+        return failed(stored.problem, "d2t [draft_vocab_size]")
     problems = []
     rows = draft.head_rows
     if rows is not None and len(stored) != rows:
@@ -156,6 +158,8 @@ def offsets(eagle_case: Case) -> Outcome:
     stored, found = eagle_case.draft.stored_map, eagle_case.intent.classification
     if stored is None or found is None:
         return passed("no map is stored")
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
     integers = as_integers(stored.values)
     if integers is None:
         return blocked("mapping.dtype", "d2t holds no integers")
@@ -188,6 +192,8 @@ def mask(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     stored = eagle_case.draft.stored_map
+    if stored is not None and stored.mask_problem:
+        return failed(stored.mask_problem, "t2d [vocab_size], of 0 and 1")
     if stored is None or stored.mask is None:
         return passed("no t2d is stored; engines do not read it")
     read = readings_of(eagle_case)
@@ -252,6 +258,8 @@ def prefix(eagle_case: Case) -> Outcome:
     """
     found, stored = eagle_case.intent.classification, eagle_case.draft.stored_map
     read = offset_reading(eagle_case)
+    if stored is not None and stored.problem:
+        return blocked("mapping.length", stored.problem)
     if found is None or stored is None or read is None or not read.is_prefix:
         return passed("the map is no prefix of the vocabulary")
     if read.is_full:

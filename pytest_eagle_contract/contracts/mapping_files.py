@@ -86,6 +86,9 @@ def side_files(eagle_case: Case) -> Outcome:
         if stored.kind == "token map":
             continue
         seen += 1
+        if stored.problem:
+            problems.append(stored.problem)
+            continue
         if isinstance(read, Outcome):
             return read
         problems += _unlike(stored, read)

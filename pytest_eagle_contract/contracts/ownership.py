@@ -170,9 +170,9 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
 
 
 def _owns(case: Case) -> bool | None:
-    if case.target_weights is not None:
-        rows = compare_rows(
-            case.draft.checkpoint, case.draft.tensors[EMBEDDING], case.target_weights
-        )
-        return rows.differs
-    return case.intent.owns_embedding.value
+    """Tell whether the stored embedding is the draft's own, by its rows or else by its trainer."""
+    if case.target_weights is None:
+        return case.intent.owns_embedding.value
+    draft = case.draft
+    rows = compare_rows(draft.checkpoint, draft.tensors[EMBEDDING], case.target_weights)
+    return case.intent.owns_embedding.value if rows.differs is None else rows.differs

@@ -2,7 +2,7 @@
 
 from pytest_eagle_contract.token_map.classify import Classification, Reading, classify, settled
 from pytest_eagle_contract.token_map.describe import describe
-from pytest_eagle_contract.token_map.files import stored_in_file
+from pytest_eagle_contract.token_map.files import stored_beside, stored_in_file
 from pytest_eagle_contract.token_map.model import Form, TokenMap
 from pytest_eagle_contract.token_map.stored import (
     MAX_ENTRIES,
@@ -22,6 +22,7 @@ __all__ = [
     "classify",
     "describe",
     "settled",
+    "stored_beside",
     "stored_in_checkpoint",
     "stored_in_file",
 ]

@@ -77,6 +77,8 @@ def classify(stored: StoredMap, vocab_size: int | None = None) -> Classification
     `vocab_size` is V; without it the file's own statement, then t2d's length is taken. The name of
     the numbers counts only where the values allow both readings.
     """
+    if stored.problem:
+        return Classification(Form.NEITHER, stored.problem, True)
     size = _vocabulary(stored, vocab_size)
     if size is None:
         return Classification(Form.AMBIGUOUS, "the target's vocabulary size is not known", False)
