@@ -74,7 +74,7 @@ class ContractItem(pytest.Function):
         today = datetime.date.today()
         for entry in self.config.stash[RUN].known:
             if entry.matches(self.contract.id, self._judged_on) and not entry.expired(today):
-                self.status, self.known_reason = "known", str(entry)
+                self.status, self.known_reason = "known", entry.why
 
     @property
     def _judged_on(self) -> str:

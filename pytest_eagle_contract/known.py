@@ -42,10 +42,14 @@ class Known:
         """Tell whether the date has passed; the entry then excuses nothing."""
         return self.expires is not None and today > self.expires
 
+    @property
+    def why(self) -> str:
+        """Return the reason and the issue, in one line."""
+        return one_line(f"{self.reason}; {self.issue}" if self.issue else self.reason)
+
     def __str__(self) -> str:
         where = f" on {self.engine}" if self.engine else ""
-        why = f"{self.reason}; {self.issue}" if self.issue else self.reason
-        return one_line(f"{self.contract}{where} ({why})")
+        return f"{self.contract}{where} ({self.why})"
 
 
 def read_known(path: str | None) -> tuple[Known, ...]:

@@ -13,7 +13,7 @@ from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.token_map import StoredMap, stored_in_checkpoint
 
 PACKED = frozenset(
-    {"F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "I8", "U8", "I32", "U32"},
+    {"F8_E4M3", "F8_E5M2", "F8_E8M0", "F6_E2M3", "F6_E3M2", "F4", "I8", "U8", "I32", "U32"},
 )
 """dtypes of weights that some loader has to unpack."""
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from pytest_eagle_contract.report.terminal import cells, closing, noted, open_lines, summary
+from pytest_eagle_contract.report.terminal import (
+    cells,
+    closing,
+    known_lines,
+    noted,
+    open_lines,
+    summary,
+)
 from pytest_eagle_contract.report.text import LABELS
 from pytest_eagle_contract.report.verdict import Record, verdict
 
@@ -32,6 +39,7 @@ def page(records: Sequence[Record], engines: Sequence[Record], complaints: Seque
         *_contracts(records),
         *_matrix(engines),
         *_failures(records),
+        *_list("Known to fail", known_lines(records)),
         *_list("Not verified", open_lines(records)),
         *_list("Known failures", complaints),
         *_list("Notes", noted(records)),

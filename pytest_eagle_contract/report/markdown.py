@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pytest_eagle_contract.report.terminal import cells, closing, open_lines, quiet
+from pytest_eagle_contract.report.terminal import cells, closing, known_lines, open_lines, quiet
 from pytest_eagle_contract.report.text import LABELS
 from pytest_eagle_contract.report.verdict import Record, verdict
 
@@ -42,6 +42,7 @@ def markdown(
                 for label in LABELS
                 if r[label]
             ]
+    lines += ["", *(f"- {_escaped(line)}" for line in known_lines(records))]
     lines += ["", *(f"- not verified: {_escaped(line)}" for line in open_lines(records))]
     lines += ["", *(f"- known failures: {_escaped(c)}" for c in complaints)] if complaints else []
     return "\n".join(lines) + "\n"

@@ -34,6 +34,7 @@ def write(
     for block in (
         _matrix(engines),
         _notes(records, verbose),
+        known_lines(records),
         _open_block(records),
         _complaints(complaints),
     ):
@@ -125,6 +126,12 @@ def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
     if verbose or len(listed) <= MOST_NOTES:
         return listed
     return [*listed[:MOST_NOTES], f"{len(listed) - MOST_NOTES} more notes (-v lists them)"]
+
+
+def known_lines(records: Sequence[Record]) -> list[str]:
+    """Return the failures that the user knows of, with the reasons given."""
+    found = [r for r in records if r["outcome"] == "known"]
+    return [f"known: {r['id']} [{r['subject']}]: {r['known']}" for r in found]
 
 
 def _open_block(records: Sequence[Record]) -> list[str]:

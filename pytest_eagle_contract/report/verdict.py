@@ -18,6 +18,7 @@ FIELDS = (
     "notes",
     "needs",
     "blocked_by",
+    "known",
     "nodeid",
 )
 PRIVATE = frozenset({"first", "place", "label"})

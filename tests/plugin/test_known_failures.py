@@ -35,7 +35,12 @@ def test_matching_failure_is_known(pytester: pytest.Pytester, run: Run) -> None:
     document = report(result, pytester.path)
     assert outcomes(document)["layers.engine", "vllm 0.32.0 v2"] == "known"
     assert document["known_failures"] == []
-    result.stdout.fnmatch_lines(["VERDICT: PASS (* passed, 1 known)"])
+    why = "fixed in the next export; https://example.org/1"
+    known = [c["known"] for c in document["contracts"] if c["outcome"] == "known"]
+    assert known == [why]
+    result.stdout.fnmatch_lines(
+        [f"known: layers.engine [[]vllm 0.32.0 v2[]]: {why}", "VERDICT: PASS (* passed, 1 known)"]
+    )
 
 
 def test_not_yet_expired(run: Run) -> None:
