@@ -7,23 +7,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
-from pytest_eagle_contract.checkpoint.reader import open_target, open_target_weights
+from pytest_eagle_contract.checkpoint.reader import open_target, target_weights
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed
+from pytest_eagle_contract.contracts.result import FILES, Result
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.engines.resolve import resolve
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft, Target, read_draft, read_target
-from pytest_eagle_contract.token_map import StoredMap, stored_in_file
+from pytest_eagle_contract.token_map import StoredMap, stored_beside, stored_in_file
 from pytest_eagle_contract.trainers.intent import NAMED, read_intent
+from pytest_eagle_contract.trainers.layer_ids import Author
 from pytest_eagle_contract.trainers.model import TrainerProfile
 from pytest_eagle_contract.trainers.recognise import recognise
 from pytest_eagle_contract.trainers.registry import PROFILES, find
 
-FILES = "files"
 SIDE_FILES = ("d2t.npy",)
 """Mapping files that trainers leave in a checkpoint's directory and that need no torch to read."""
 
@@ -40,26 +42,20 @@ class Inputs:
     full_scan: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Pair a contract's outcome with the subject it was checked on: `files` or an engine."""
-
-    contract: Contract
-    subject: str
-    outcome: Outcome
-
-
 def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine] = ()) -> Case:
     """Read what the static contracts need; whatever cannot be read raises InputError."""
     draft = read_draft(checkpoint)
     target = read_target(open_target(inputs.target)) if inputs.target is not None else None
     _require_possible(inputs.aux_layers, draft, target)
+    trainer = _trainer(inputs, draft)
+    side_maps = tuple(_side_maps(checkpoint, inputs.token_maps))
     return Case(
         draft=draft,
         target=target,
         target_weights=_weights(inputs.target, target),
-        intent=read_intent(draft, target, _trainer(inputs, draft), inputs.aux_layers),
-        side_maps=tuple(_side_maps(checkpoint, inputs.token_maps)),
+        intent=read_intent(draft, target, trainer, inputs.aux_layers, side_maps),
+        author=Author(trainer.value, trainer.evidence),
+        side_maps=side_maps,
         tokens=inputs.tokens,
         chosen=tuple(resolve(draft, target, engine) for engine in engines),
         full_scan=inputs.full_scan,
@@ -127,8 +123,8 @@ def _require_possible(given: tuple[int, ...] | None, draft: Draft, target: Targe
         raise InputError("--eagle-aux-layers", "", problem, "name one layer for each state")
 
 
-def _weights(given: str | Path | None, target: Target | None) -> Checkpoint | None:
-    return None if given is None or target is None else open_target_weights(given)
+def _weights(given: str | Path | None, target: Target | None) -> TargetWeights | None:
+    return None if given is None or target is None else target_weights(given, target.config)
 
 
 def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[StoredMap]:
@@ -136,4 +132,4 @@ def _side_maps(checkpoint: Checkpoint, given: Iterable[str | Path]) -> Iterator[
         yield stored_in_file(Path(path))
     for name in SIDE_FILES:
         if name in checkpoint.files:
-            yield stored_in_file(checkpoint.path / name)
+            yield stored_beside(checkpoint.path / name)

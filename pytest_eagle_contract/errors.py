@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 MAX_PART = 240
+COMMAND = re.compile(r"(?<!\S)(:|#)(:|#\[)(?=\w)")
+"""How a line of a log begins that GitHub runs as a command, `::add-mask::` or `##[group]`."""
 
 
 class InputError(ValueError):
@@ -30,9 +33,9 @@ class InputError(ValueError):
 
 
 def one_line(text: str, limit: int = 600) -> str:
-    """Fold text to one printable line of at most `limit` characters."""
+    """Fold text to one printable line of at most `limit` characters, which no log obeys."""
     start = text[: 4 * limit]
     if not start.isprintable():
         start = "".join(c if c.isprintable() else " " for c in start)
-    folded = " ".join(start.split())
+    folded = COMMAND.sub(r"\1 \2", " ".join(start.split()))
     return folded if len(folded) <= limit else folded[: limit - 1] + "…"

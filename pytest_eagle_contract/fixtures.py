@@ -25,16 +25,14 @@ def eagle_checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
 
     Override it to judge what your exporter wrote: return an opened checkpoint or a directory.
     """
-    from pytest_eagle_contract.checkpoint import open_checkpoint
-    from pytest_eagle_contract.stash import SETTINGS
+    from pytest_eagle_contract.stash import RUN
 
-    paths = request.config.stash[SETTINGS].get("ckpt", ())
-    path = getattr(request, "param", paths[0] if paths else None)
-    if path is None:
+    run = request.config.stash.get(RUN, None)
+    if run is None or not run.cases:
         raise pytest.UsageError(
             "no draft: give --eagle-ckpt or override the fixture eagle_checkpoint"
         )
-    return open_checkpoint(path)
+    return run.cases[getattr(request, "param", next(iter(run.cases)))].draft.checkpoint
 
 
 @pytest.fixture(scope="session")
@@ -52,9 +50,7 @@ def eagle_session_case(
         else open_checkpoint(eagle_checkpoint)
     )
     run = request.config.stash.get(RUN, None)
-    if run is None:
-        return build_case(opened, Inputs())
-    return build_case(opened, run.inputs, run.engines or run.judged)
+    return build_case(opened, Inputs()) if run is None else run.case_of(opened)
 
 
 @pytest.fixture
@@ -64,7 +60,8 @@ def eagle_case(request: pytest.FixtureRequest) -> Case:
     from pytest_eagle_contract.stash import RUN
 
     run = request.config.stash.get(RUN, None)
-    path = getattr(request.node, "path_given", None)
+    # The parameter of a user's test, or the draft of a shipped contract.
+    path = getattr(request, "param", getattr(request.node, "path_given", None))
     if run is not None and path is not None and len(run.cases) > 1:
         return case_of(request.node, run.cases[path])
     return case_of(request.node, request.getfixturevalue("eagle_session_case"))

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_eagle_contract.assess import FILES
+from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.known import complaints
+from pytest_eagle_contract.report.html import page
 from pytest_eagle_contract.report.markdown import markdown
 from pytest_eagle_contract.report.matrix import engine_row, recorded
 from pytest_eagle_contract.report.terminal import write
@@ -92,6 +93,8 @@ class Gather:
         """Write the closing section."""
         if exitstatus in FINISHED and (self.records or self.engines):
             write(terminalreporter, self.records, self.engines, self.complaints)
+        for line in dict.fromkeys(self.run.notes):
+            terminalreporter.write_line(f"note: {line}")
         for line in self.errors:
             terminalreporter.write_line(f"ERROR: {line}", red=True)
 
@@ -104,8 +107,9 @@ class Gather:
             self._write(summary, self._text("md"), "a", "GITHUB_STEP_SUMMARY")
 
     def _text(self, kind: str) -> str:
-        if kind == "md":
-            return markdown(self.records, self.engines, self.complaints)
+        pages = {"md": markdown, "html": page}
+        if kind in pages:
+            return pages[kind](self.records, self.engines, self.complaints)
         data = document(self.records, self.engines or self._held(), self.complaints)
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Evidence(StrEnum):
-    """Rank how a statement about the training is known."""
+    """Say how a statement about the training is known."""
 
     DECLARED = "declared"
     DEFAULT = "default"
@@ -40,11 +40,13 @@ class Stated(Generic[T]):
 class Intent:
     """Hold what the trainer meant.
 
+    `trainer_named` says that the user named the trainer, so that naming it decides nothing more.
     `boundaries` are in the order in which fc takes them. `readings` are the candidates where the
     file leaves the meaning of its ids open, and `contradiction` is set where it says two things.
     """
 
     trainer: Stated[str]
+    trainer_named: bool
     boundaries: Stated[Boundaries]
     readings: Mapping[str, Boundaries]
     contradiction: str

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from pytest_eagle_contract.assess import FILES, for_engine, judge_engine
+from pytest_eagle_contract.assess import for_engine, judge_engine
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import Contract
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, unverified
+from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.report.command import repeat
@@ -62,8 +63,8 @@ class ContractItem(pytest.Function):
             self._excuse()
         self.user_properties.append(("eagle_outcome", self.status))
         if self.status == "unverified":
-            needs = f" (needs {', '.join(outcome.needs)})" if outcome.needs else ""
-            pytest.skip(outcome.measured + needs)
+            needs = " or ".join(need.how for need in outcome.needs)
+            pytest.skip(outcome.measured + (f" (needs {needs})" if needs else ""))
         if self.status == "known":
             pytest.skip(self.known_reason)
         if self.status == "failed":
@@ -73,7 +74,7 @@ class ContractItem(pytest.Function):
         today = datetime.date.today()
         for entry in self.config.stash[RUN].known:
             if entry.matches(self.contract.id, self._judged_on) and not entry.expired(today):
-                self.status, self.known_reason = "known", str(entry)
+                self.status, self.known_reason = "known", entry.why
 
     @property
     def _judged_on(self) -> str:
@@ -114,7 +115,11 @@ class ContractItem(pytest.Function):
             "fix": outcome.fix or contract.fix,
             "incident": contract.incident,
             "notes": list(outcome.notes),
-            "needs": list(outcome.needs),
+            "needs": [need.name for need in outcome.needs],
+            "decided_by": [need.how for need in outcome.needs],
+            "blocked_by": list(outcome.blocked_by),
+            "undecided": outcome.undecided,
+            "reaches_engines": contract.reaches_engines,
             "known": self.known_reason,
             "nodeid": self.nodeid,
             "repeat": repeat(map(str, self.config.invocation_params.args), contract.id),

@@ -15,7 +15,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from pytest_eagle_contract.checkpoint.files import read_bounded
 from pytest_eagle_contract.contracts.catalogue import ID
 from pytest_eagle_contract.engines.registry import PROFILES
-from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.errors import InputError, one_line
 
 MAX_BYTES = 1024 * 1024
 KEYS = frozenset({"contract", "engine", "reason", "issue", "expires"})
@@ -42,9 +42,14 @@ class Known:
         """Tell whether the date has passed; the entry then excuses nothing."""
         return self.expires is not None and today > self.expires
 
+    @property
+    def why(self) -> str:
+        """Return the reason and the issue, in one line."""
+        return one_line(f"{self.reason}; {self.issue}" if self.issue else self.reason)
+
     def __str__(self) -> str:
         where = f" on {self.engine}" if self.engine else ""
-        return f"{self.contract}{where} ({self.reason})"
+        return f"{self.contract}{where} ({self.why})"
 
 
 def read_known(path: str | None) -> tuple[Known, ...]:
@@ -80,9 +85,8 @@ def complaints(
 
 
 def _judged(entry: Known, outcomes: Sequence[tuple[str, str, str]]) -> bool:
-    """Tell whether a run judged the entry's engine; one file may serve several jobs."""
-    match = ENGINE.fullmatch(entry.engine)
-    return match is None or any(s.split()[0] == match["name"] for _, s, _ in outcomes)
+    """Tell whether a run judged an engine that the entry names; one file may serve several jobs."""
+    return not entry.engine or any(_names(entry.engine, s) for _, s, _ in outcomes)
 
 
 def _names(engine: str, subject: str) -> bool:

@@ -183,7 +183,8 @@ def _search(
     except NoSuchExample:
         return None, True
     except Flaky:
-        return seen[0], False
+        # Hypothesis may find its own examples unsteady before the function was wrong once.
+        return (seen[0] if seen else None), False
 
 
 def _diagnosed(

@@ -19,7 +19,7 @@ from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.token_map import StoredMap, stored_in_checkpoint
 
 PACKED = frozenset(
-    {"F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "I8", "U8", "I32", "U32"},
+    {"F8_E4M3", "F8_E5M2", "F8_E8M0", "F6_E2M3", "F6_E3M2", "F4", "I8", "U8", "I32", "U32"},
 )
 """dtypes of weights that some loader has to unpack."""
 
@@ -28,6 +28,12 @@ LLAMA_POSITIONS = 2048
 
 DRAFT_MARKS = ("draft_vocab_size", "speculators_model_type", "eagle_config")
 """Keys that only a draft's config holds."""
+
+FIRST_INPUTS = tuple(
+    f"layers.0.self_attn.{name}.weight"
+    for name in ("q_proj", "q_a_proj", "kv_a_proj_with_mqa", "qkv_proj")
+)
+"""Projections that take the input of layer 0, whose width tells a draft from a plain decoder."""
 
 MOST_FACTOR = 10_000
 MOST = {
@@ -99,11 +105,24 @@ class Draft:
         return any(".kv_a_proj" in name for name in self.tensors)
 
     @property
+    def weights(self) -> tuple[TensorInfo, ...]:
+        """Return every tensor but those of the token map."""
+        return tuple(info for name, info in self.tensors.items() if name not in MAPS)
+
+    @property
+    def quantization(self) -> Located[Mapping[str, object]] | None:
+        """Return the config's declaration of packed weights."""
+        return self.config.table(*places("quantization_config"))
+
+    @property
+    def packed(self) -> tuple[TensorInfo, ...]:
+        """Return the weights that some loader has to unpack."""
+        return tuple(info for info in self.weights if info.dtype in PACKED)
+
+    @property
     def quantised(self) -> bool:
-        """Tell whether the weights are packed in a way that the config declares."""
-        declared = self.config.table("quantization_config", f"{NESTED}.quantization_config")
-        weights = (info for name, info in self.tensors.items() if name not in MAPS)
-        return declared is not None and any(info.dtype in PACKED for info in weights)
+        """Tell whether weights are packed in a way that the config declares."""
+        return self.quantization is not None and bool(self.packed)
 
     @property
     def positions(self) -> Located[int] | None:
@@ -144,15 +163,11 @@ def is_eagle3(draft: Draft) -> bool:
 
     That doubled input is what every EAGLE-3 draft has and no ordinary decoder does.
     """
-    if draft.latent_attention:
-        return True
-    hidden, query = (
-        draft.geometry.hidden_size,
-        draft.tensors.get("layers.0.self_attn.q_proj.weight"),
-    )
-    if query is None or hidden is None or len(query.shape) != 2:
-        return "layers.0.hidden_norm.weight" in draft.tensors or "fc.weight" in draft.tensors
-    return query.shape[1] != hidden.value
+    hidden, stored = draft.geometry.hidden_size, draft.tensors
+    first = next((stored[name] for name in FIRST_INPUTS if name in stored), None)
+    if first is None or hidden is None or len(first.shape) != 2:
+        return "layers.0.hidden_norm.weight" in stored or "fc.weight" in stored
+    return first.shape[1] != hidden.value
 
 
 def read_draft(checkpoint: Checkpoint) -> Draft:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_eagle_contract.settings import add_options, read_settings
+from pytest_eagle_contract.settings import add_options, is_typed, read_settings
 from pytest_eagle_contract.stash import RECORD, RUN, SETTINGS
 
 pytest_plugins = ("pytest_eagle_contract.fixtures",)
@@ -26,14 +26,17 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the settings; a draft without test paths runs the shipped contracts and nothing else."""
+    """Read the settings; a draft that was typed without test paths is judged and nothing else."""
     config.addinivalue_line(
         "markers", "eagle_contract(id, subject): an EAGLE-3 contract; select with -m eagle_contract"
     )
-    settings = config.stash[SETTINGS] = read_settings(config)
-    given = config.args_source is pytest.Config.ArgsSource.ARGS
-    if not given and (settings.get("ckpt") or settings.get("suite")):
+    config.stash[SETTINGS] = read_settings(config)
+    if not _paths_typed(config) and any(is_typed(config, n) for n in ("ckpt", "suite")):
         config.args = []
+
+
+def _paths_typed(config: pytest.Config) -> bool:
+    return config.args_source is pytest.Config.ArgsSource.ARGS
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -44,7 +47,7 @@ def pytest_collection(session: pytest.Session) -> None:
         from pytest_eagle_contract.gather import Gather
         from pytest_eagle_contract.run import start
 
-        config.stash[RUN] = start(config.stash[SETTINGS])
+        config.stash[RUN] = start(config.stash[SETTINGS], fetch=not config.option.collectonly)
         config.pluginmanager.register(Gather(config, config.stash[RUN]), "eagle_contract_gather")
 
 
@@ -53,19 +56,32 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Put the shipped contracts before the collected tests, in time for -k and -m."""
-    if RUN in config.stash and (config.stash[SETTINGS].get("suite") or not config.args):
+    settings = config.stash[SETTINGS]
+    judges = settings.get("suite") or (settings.get("ckpt") and not _paths_typed(config))
+    if RUN in config.stash and judges:
         from pytest_eagle_contract.suite import Suite
 
         items[:0] = Suite.beside(session, items).items()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run tests that use `eagle_checkpoint` once for each checkpoint given."""
+    """Run tests that use `eagle_checkpoint` or `eagle_case` once for each checkpoint given."""
     run = metafunc.config.stash.get(RUN, None)
-    if run is not None and len(run.cases) > 1 and "eagle_checkpoint" in metafunc.fixturenames:
-        metafunc.parametrize(
-            "eagle_checkpoint", [*run.cases], indirect=True, ids=run.labels.get, scope="session"
-        )
+    if run is None or len(run.labels) < 2:
+        return
+    names = ("eagle_checkpoint", "eagle_case")
+    used = next((name for name in names if name in metafunc.fixturenames), None)
+    if used is not None and _takes_paths(metafunc):
+        metafunc.parametrize(used, [*run.labels], indirect=True, ids=run.labels.get)
+
+
+def _takes_paths(metafunc: pytest.Metafunc) -> bool:
+    """Tell whether the checkpoint's fixture can hear of a path: a conftest's own may not ask."""
+    node = metafunc.definition
+    found = node.session._fixturemanager.getfixturedefs("eagle_checkpoint", node) or ()
+    return any(
+        {"request", "eagle_checkpoint"} & {*definition.argnames} for definition in found[-1:]
+    )
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

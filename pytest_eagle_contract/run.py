@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,19 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from pytest_eagle_contract.assess import Inputs, Result, build_case, judge_files
+from pytest_eagle_contract.assess import Inputs, build_case, judge_files
 from pytest_eagle_contract.boundaries import at, shown
-from pytest_eagle_contract.checkpoint import open_checkpoint
-from pytest_eagle_contract.checkpoint.files import read_bounded
+from pytest_eagle_contract.checkpoint import Checkpoint, open_checkpoint
+from pytest_eagle_contract.checkpoint.hub import is_uri
 from pytest_eagle_contract.checkpoint.reader import manifest_digest
 from pytest_eagle_contract.contracts.case import Case
+from pytest_eagle_contract.contracts.result import Result
 from pytest_eagle_contract.engines.model import Engine
-from pytest_eagle_contract.engines.registry import default_engines, find, is_installed
-from pytest_eagle_contract.errors import InputError
+from pytest_eagle_contract.engines.registry import (
+    default_engines,
+    find,
+    is_installed,
+    unknown_release,
+)
+from pytest_eagle_contract.errors import InputError, one_line
 from pytest_eagle_contract.known import Known, read_known
+from pytest_eagle_contract.prompts import token_ids
 from pytest_eagle_contract.settings import Settings, unknown_variables
-
-MAX_PROMPTS = 64 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -32,7 +36,8 @@ class Run:
 
     `cases` maps the checkpoint paths given to their cases, and `on_files` to what the contracts on
     files said, which every engine of the matrix takes into account. `labels` are short names of
-    the checkpoints, `summaries` what reports say of them, and `refusal` why no contract can be run.
+    the checkpoints, `summaries` what reports say of them, `notes` what a reader must know of the
+    engines chosen, and `refusal` why no contract can be run.
     """
 
     settings: Settings
@@ -42,6 +47,7 @@ class Run:
     cases: dict[str, Case] = field(default_factory=dict)
     on_files: dict[str | None, tuple[Result, ...]] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     refusal: str = ""
     summaries: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -49,6 +55,15 @@ class Run:
     def judged(self) -> tuple[Engine, ...]:
         """Return the engines of the matrix, where the user named none to hold the draft to."""
         return () if self.engines else default_engines()
+
+    def case_of(self, checkpoint: Checkpoint) -> Case:
+        """Return a checkpoint's case, the one that was built where it is one of those given."""
+        built = (c for c in self.cases.values() if c.draft.checkpoint is checkpoint)
+        return next(built, None) or self.build(checkpoint)
+
+    def build(self, checkpoint: Checkpoint) -> Case:
+        """Read what the contracts of this run look at."""
+        return build_case(checkpoint, self.inputs, self.engines or self.judged)
 
     def judged_files(self, path: str | None, case: Case) -> tuple[Result, ...]:
         """Return the outcomes on the files of the checkpoint given as `path`, judged once."""
@@ -63,20 +78,24 @@ class Run:
         return dict(self.summaries[path])
 
 
-def start(settings: Settings) -> Run:
-    """Read everything that was named; what cannot be used raises UsageError with one line."""
+def start(settings: Settings, *, fetch: bool = True) -> Run:
+    """Read everything that was named; what cannot be used raises UsageError with one line.
+
+    Without `fetch` nothing is read from the hub: its drafts get a label and no case.
+    """
     try:
         run = Run(
             settings=settings,
             inputs=_inputs(settings),
-            engines=tuple(find(spec) for spec in settings.get("engine", ())),
+            # Two spellings of one engine are one subject.
+            engines=tuple({e.label: e for e in map(find, settings.get("engine", ()))}.values()),
             known=read_known(settings.get("known_failures")),
         )
+        run.notes = tuple(filter(None, map(unknown_release, settings.get("engine", ()))))
         run.labels = labels(settings.get("ckpt", ()))
         for path in run.labels:
-            run.cases[path] = build_case(
-                open_checkpoint(path), run.inputs, run.engines or run.judged
-            )
+            if fetch or not (is_uri(path) or is_uri(run.inputs.target or "")):
+                run.cases[path] = run.build(open_checkpoint(path))
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
     unknown = unknown_variables()
@@ -115,7 +134,7 @@ def _describe(path: str, case: Case) -> Mapping[str, object]:
         "vocab_size": sizes.vocab_size.value if sizes.vocab_size else None,
         "boundaries": list(boundaries) if isinstance(boundaries, tuple) else None,
         "layers": shown(boundaries),
-        "evidence": case.intent.boundaries.reason,
+        "evidence": one_line(case.intent.boundaries.reason),
     }
 
 
@@ -126,30 +145,13 @@ def _inputs(settings: Settings) -> Inputs:
         trainer=settings.get("trainer"),
         aux_layers=settings.get("aux_layers"),
         token_maps=settings.get("token_map", ()),
-        tokens=tuple(_tokens(Path(prompts))) if prompts else (),
+        tokens=tuple(token_ids(Path(prompts))) if prompts else (),
         full_scan=settings.get("full_scan", False),
     )
 
 
-def _tokens(path: Path) -> Iterator[int]:
-    """Yield the token ids of a prompts file: the target's continuation, else the prompt itself."""
-    remedy = 'write one JSON object a line with "token_ids", and "continuation" where there is one'
-    lines = read_bounded(path, MAX_PROMPTS).decode("utf-8", errors="replace").splitlines()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InputError(path, f"line {number}", "is not JSON", remedy) from None
-        ids = entry.get("continuation", entry.get("token_ids")) if isinstance(entry, dict) else None
-        if not isinstance(ids, list) or not all(type(i) is int for i in ids):
-            raise InputError(path, f"line {number}", "holds no list of token ids", remedy)
-        yield from ids
-
-
 def _missing(run: Run) -> Iterator[str]:
-    required = run.settings.get("require", ())
+    required = {name for names in run.settings.get("require", ()) for name in names}
     if "target" in required and run.inputs.target is None:
         yield "target is missing, give --eagle-target"
     if "engine" in required and not run.engines:

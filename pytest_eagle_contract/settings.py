@@ -75,8 +75,8 @@ def _layers(text: str) -> tuple[int, ...]:
 
 def _report(text: str) -> tuple[str, str]:
     kind, _, path = text.partition("=")
-    if kind not in ("json", "md") or not path:
-        raise ValueError("write json=FILE or md=FILE")
+    if kind not in ("json", "md", "html") or not path:
+        raise ValueError("write json=FILE, md=FILE or html=FILE")
     return kind, path
 
 
@@ -118,16 +118,20 @@ OPTIONS = (
     Option(
         "prompts",
         "FILE",
-        "text as served (JSONL with token_ids), for vocabulary coverage",
+        "token ids of text as served, a JSON list a line, for vocabulary coverage",
         path=True,
     ),
     Option(
-        "require", "CAP[,CAP]", "error instead of unverified when missing", convert=_capabilities
+        "require",
+        "CAP[,CAP]",
+        "error instead of unverified when missing",
+        repeat=True,
+        convert=_capabilities,
     ),
     Option("known_failures", "FILE", "TOML file of failures that are known", path=True),
     Option(
         "report",
-        "json=FILE|md=FILE",
+        "json=FILE|md=FILE|html=FILE",
         "write a report",
         repeat=True,
         path=True,
@@ -186,6 +190,17 @@ def read_settings(config: pytest.Config) -> Settings:
         sources[option.name] = source
         written[option.name] = ", ".join(map(str, raw)) if isinstance(raw, list) else str(raw)
     return Settings(values, sources, written)
+
+
+def is_typed(config: pytest.Config, name: str) -> bool:
+    """Tell whether an option was typed for this run, instead of set for all in ini or environment.
+
+    What `addopts` holds looks like the command line to everyone else.
+    """
+    option = next(option for option in OPTIONS if option.name == name)
+    written = [str(argument) for argument in config.invocation_params.args]
+    typed = any(a.partition("=")[0] == option.cli or a.startswith("@") for a in written)
+    return typed and config.getoption(f"eagle_{name}") is not None
 
 
 def unknown_variables() -> list[str]:

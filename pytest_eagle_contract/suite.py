@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from pytest_eagle_contract.assess import FILES
 from pytest_eagle_contract.contracts.catalogue import Contract
+from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.items import ContractItem, MatrixItem, engines
@@ -54,6 +54,11 @@ class Suite(pytest.Module):
 
     def _numbered(self) -> list[pytest.Item]:
         self._require_sound(self._extra())
+        if len(self.config.stash[RUN].labels) > 1 and self._overridden(CHECKPOINT):
+            raise pytest.UsageError(
+                f"--eagle-ckpt: several drafts are given, and a conftest.py overrides {CHECKPOINT} "
+                "with one of its own: give none"
+            )
         found = list(self.session.genitems(self))
         if not found:
             raise pytest.UsageError(
@@ -66,7 +71,7 @@ class Suite(pytest.Module):
             if hasattr(item, "id"):
                 # Pytest 9.2 compares ids in parts (--lf), and only parsing parts name and subject.
                 item._id = type(item.id).parse(item.nodeid)
-            if len(self.config.stash[RUN].cases) > 1 and CHECKPOINT in item.fixturenames:
+            if len(self.config.stash[RUN].labels) > 1 and CHECKPOINT in item.fixturenames:
                 raise pytest.UsageError(
                     f"contract {item.name} takes fixtures of one draft, and several are given: "
                     "let it take eagle_case"
@@ -76,9 +81,8 @@ class Suite(pytest.Module):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield files first, then engines, then the matrix, for each checkpoint."""
         run = self.config.stash[RUN]
-        paths: list[str | None] = [*run.cases]
-        if not paths and self._overridden(CHECKPOINT):
-            paths = [None]
+        # A conftest's own draft is judged in place of the one given, as pytest's users expect.
+        paths: list[str | None] = [None] if self._overridden(CHECKPOINT) else [*run.labels]
         prompts = run.settings.get("prompts") is not None
         # Text to count is the user's offer; nothing is left open for those who make none.
         contracts = [c for c in (*shipped(), *self._extra()) if prompts or "prompts" not in c.needs]

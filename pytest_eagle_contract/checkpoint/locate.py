@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def locate(path: Path) -> Found:
     for below in NESTED:
         root = path / below
         inside = _listing(root)
-        layout = _layout(inside)
+        layout = layout_of(inside)
         if layout is None:
             continue
         weights, index = _weights(root, layout, inside)
@@ -76,7 +77,7 @@ def _listing(root: Path) -> tuple[str, ...]:
     return files.children(root) if files.kind(root) == "directory" else ()
 
 
-def _layout(names: tuple[str, ...]) -> str | None:
+def layout_of(names: Collection[str]) -> str | None:
     """Choose as transformers does: one safetensors file, then its shards, then torch files."""
     for name in LAYOUTS:
         if name in names:
@@ -94,7 +95,7 @@ def _weights(
         found = tuple(n for n in names if n.endswith(".safetensors"))
         _require_all_shards(root, found)
         return tuple(_require_file(root / n) for n in found), None
-    index = _read_index(root / layout)
+    index = read_index(root / layout)
     return tuple(_require_file(root / n) for n in sorted(set(index.values()))), index
 
 
@@ -114,8 +115,9 @@ def _require_all_shards(root: Path, names: tuple[str, ...]) -> None:
         )
 
 
-def _read_index(path: Path) -> dict[str, str]:
-    table = files.read_json(path).get("weight_map")
+def read_index(path: Path, limit: int = files.MAX_JSON) -> dict[str, str]:
+    """Return the file name of each tensor's shard; an index that names none raises InputError."""
+    table = files.parse_json(path, files.read_bounded(path, limit)).get("weight_map")
     remedy = "export the checkpoint again so that the index lists its shards"
     if not isinstance(table, dict) or not table:
         raise InputError(path, "weight_map", "is not an object with entries", remedy)
@@ -173,7 +175,7 @@ def _holds_weights(directory: Path) -> bool:
     except InputError:
         return False
     return any(
-        _layout(names) is not None or any(TRAINING_STATE.fullmatch(n) for n in names)
+        layout_of(names) is not None or any(TRAINING_STATE.fullmatch(n) for n in names)
         for names in listings
     )
 

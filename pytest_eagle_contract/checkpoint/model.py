@@ -44,6 +44,9 @@ class TensorSource(Protocol):
     ) -> NDArray[np.generic]:
         """Return rows `start:stop` of the first dimension, the whole tensor without bounds."""
 
+    def read_flat(self, name: str, start: int, stop: int) -> NDArray[np.generic]:
+        """Return values `start:stop` of the flattened tensor, 0 <= start <= stop <= its size."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
@@ -71,6 +74,14 @@ class Checkpoint:
 
         Bounds follow Python's slices. A name that is not stored raises InputError.
         """
+        self._require(name)
+        return self.source.read(name, start, stop)
+
+    def read_flat(self, name: str, start: int, stop: int) -> NDArray[np.generic]:
+        """Return values `start:stop` of a flattened tensor: a part of a row costs no whole row."""
+        self._require(name)
+        return self.source.read_flat(name, start, stop)
+
+    def _require(self, name: str) -> None:
         if name not in self.tensors:
             raise InputError(self.root, name, "is not stored here", "ask for one of `tensors`")
-        return self.source.read(name, start, stop)

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from pytest_eagle_contract.checkpoint.config import Config, Located
 from pytest_eagle_contract.checkpoint.geometry import Geometry, places
 
-PREFIXES = ("draft_model.", "model.")
+PREFIXES = ("module.", "draft_model.", "model.")
+WRAPPERS = ("_orig_mod.", "_fsdp_wrapped_module.", "_checkpoint_wrapped_module.")
+"""What torch's wrappers leave in names, at any depth."""
+
 LAYER = re.compile(r"^layers\.(\d+)\.")
 MAPS = ("d2t", "t2d")
 LATENT_KEYS = (
@@ -22,10 +25,12 @@ AUX_NORMS = {"aux_norm_low": "fc_norm.0", "aux_norm_mid": "fc_norm.1", "aux_norm
 
 
 def canonical(name: str) -> str:
-    """Return the name without prefix and with the first layer called `layers.0`.
+    """Return the name without prefix or wrapper, and with the first layer called `layers.0`.
 
     `midlayer.hidden_norm.weight` and `model.layers.0.hidden_norm.weight` are one tensor.
     """
+    for wrapper in WRAPPERS:
+        name = name.replace(wrapper, "")
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
     if name.startswith("midlayer."):
@@ -126,6 +131,12 @@ def optional_shapes(
             at + "o_proj.bias": (hidden,),
             at + "q_norm.weight": (_value(geometry.head_dim),),
             at + "k_norm.weight": (_value(geometry.head_dim),),
+        }
+        at, inner = f"layers.{layer}.mlp.", _value(geometry.intermediate_size)
+        shapes |= {
+            at + "gate_proj.bias": (inner,),
+            at + "up_proj.bias": (inner,),
+            at + "down_proj.bias": (hidden,),
         }
     return shapes
 

@@ -15,6 +15,7 @@ from pytest_eagle_contract.checkpoint.locate import locate
 from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorSource
 from pytest_eagle_contract.checkpoint.names import MAPS, canonical
 from pytest_eagle_contract.checkpoint.safetensors_source import open_safetensors
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
 from pytest_eagle_contract.checkpoint.torch_source import open_torch
 from pytest_eagle_contract.errors import InputError
 
@@ -43,19 +44,17 @@ def open_target(path: str | Path) -> Config:
     return read_config(local / "config.json" if files.kind(local) == "directory" else local)
 
 
-def open_target_weights(path: str | Path) -> Checkpoint | None:
-    """Open a target's safetensors weights where its directory holds them, None where it does not.
+def target_weights(path: str | Path, config: Config) -> TargetWeights | None:
+    """Return a target's safetensors weights where they lie beside its config, None without any.
 
-    A config alone is a legal target, so weights that cannot be read count as absent.
+    A config alone is a legal target, and so is an index without its shards, as the hub gives it.
     """
-    local = _local(path, weights=False)
-    names = files.children(local) if files.kind(local) == "directory" else ()
-    if not any(name.endswith((".safetensors", ".safetensors.index.json")) for name in names):
+    if not hub.is_uri(path) and files.kind(_local(path)) != "directory":
         return None
-    try:
-        return open_checkpoint(local)
-    except InputError:
-        return None
+    root = config.path.parent
+    names = files.children(root)
+    stored = any(name.endswith(".safetensors") for name in names)
+    return TargetWeights(root, names) if stored else None
 
 
 @lru_cache(maxsize=16)
@@ -70,8 +69,9 @@ def manifest_digest(checkpoint: Checkpoint) -> str:
         info = checkpoint.tensors[name]
         digest.update(json.dumps([name, info.dtype, info.shape]).encode())
         # No dtype is wider than 8 bytes, so this bound needs no table of sizes.
-        if canonical(name) in MAPS and 8 * math.prod(info.shape) <= MAX_HASHED:
-            digest.update(checkpoint.read(name).tobytes())
+        entries = math.prod(info.shape)
+        if canonical(name) in MAPS and 8 * entries <= MAX_HASHED:
+            digest.update(checkpoint.read_flat(name, 0, entries).tobytes())
     return digest.hexdigest()
 
 

@@ -57,22 +57,37 @@ class SafetensorsSource:
         Bounds follow Python's slices. A file that shrank since its header was read, or a tensor
         too large for memory, raises InputError.
         """
+        stored = self.stored[name]
+        begin, end, shape = _rows(stored, start, stop)
+        values = self._bytes(stored.info, begin, end)
+        try:
+            return values.reshape(shape)
+        # A header may announce more dimensions than an array can have.
+        except ValueError as error:
+            problem = f"has {len(shape)} dimensions"
+            raise InputError(stored.info.file, name, problem, "store it flat") from error
+
+    def read_flat(self, name: str, start: int, stop: int) -> NDArray[np.generic]:
+        """Return values `start:stop` of the flattened tensor, read from their own place."""
+        stored = self.stored[name]
+        size = _dtype(stored.info).itemsize
+        return self._bytes(stored.info, stored.begin + start * size, stored.begin + stop * size)
+
+    def _bytes(self, info: TensorInfo, begin: int, end: int) -> NDArray[np.generic]:
+        """Return the values that lie between two places of the file."""
         import numpy as np
 
-        stored = self.stored[name]
-        info = stored.info
-        dtype = numpy_dtype(info.dtype, info.file, name)
-        begin, end, shape = _rows(stored, start, stop)
+        dtype = _dtype(info)
         try:
             with files.open_regular(info.file) as file:
                 file.seek(begin)
                 data = np.fromfile(file, dtype=np.uint8, count=end - begin)
             if data.size != end - begin:
-                raise InputError(info.file, name, "is truncated", AGAIN)
-            return data.view(dtype).reshape(shape)
+                raise InputError(info.file, info.name, "is truncated", AGAIN)
+            return data.view(dtype)
         except MemoryError as error:
             raise InputError(
-                info.file, name, f"needs {end - begin} bytes", "run where more memory is free"
+                info.file, info.name, f"needs {end - begin} bytes", "run where more memory is free"
             ) from error
         except OSError as error:
             raise files.unreadable(info.file, error) from error
@@ -106,6 +121,10 @@ def check_index(
         if name not in places or places[name].name != shard:
             where = paths[0].with_name(shard)
             raise InputError(where, name, "is in the index but not in this shard", AGAIN)
+
+
+def _dtype(info: TensorInfo) -> np.dtype[np.generic]:
+    return numpy_dtype(info.dtype, info.file, info.name)
 
 
 def _rows(stored: Stored, start: int | None, stop: int | None) -> tuple[int, int, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 import warnings
 import zipfile
@@ -48,6 +49,16 @@ class TorchSource:
         info, tensor = self.tensors[name], self.held[name]
         rows = tensor if tensor.dim() == 0 else tensor[slice(start, stop)]
         return _to_numpy(rows, info)
+
+    def read_flat(self, name: str, start: int, stop: int) -> NDArray[np.generic]:
+        """Return values `start:stop` of the flattened tensor."""
+        info, tensor = self.tensors[name], self.held[name]
+        width = max(math.prod(info.shape[1:]), 1)
+        first = start // width
+        # Only the rows around the values: a tensor that lies turned is copied to be flattened.
+        rows = tensor[first : -(-stop // width)] if info.shape else tensor
+        begin = start - first * width
+        return _to_numpy(rows.reshape(-1)[begin : begin + stop - start], info)
 
 
 def open_torch(paths: tuple[Path, ...], index: Mapping[str, str] | None = None) -> TorchSource:
@@ -159,9 +170,11 @@ def _describe(path: Path, name: str, tensor: Any) -> TensorInfo:
 def _to_numpy(tensor: Any, info: TensorInfo) -> NDArray[np.generic]:
     torch = _torch(info.file)
     dtype = numpy_dtype(info.dtype, info.file, info.name)
-    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
-    flat = plain.reshape(-1).view(torch.uint8).numpy()
-    array: NDArray[np.generic] = flat.copy().view(dtype).reshape(tuple(plain.shape))
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    # `contiguous` would keep the odd stride of a single value, which no view of bytes takes.
+    copied = plain.clone(memory_format=torch.contiguous_format)
+    flat = copied.reshape(-1).view(torch.uint8).numpy()
+    array: NDArray[np.generic] = flat.view(dtype).reshape(tuple(plain.shape))
     return array
 
 

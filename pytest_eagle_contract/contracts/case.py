@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pytest_eagle_contract.checkpoint import Checkpoint
-from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, unverified
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
+from pytest_eagle_contract.contracts.needs import TARGET_FAMILY
+from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, blocked
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Intent
 from pytest_eagle_contract.pair import Draft, Target, is_eagle3
 from pytest_eagle_contract.token_map import StoredMap
+from pytest_eagle_contract.trainers.layer_ids import Author
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """Bring together a draft, its target, the trainer's intent and one engine's readings.
+
+    `author` is the trainer whose habits the intent was read by.
 
     `readings` are empty for the files alone, and several where an unknown target decides what the
     engine does. `chosen` are the readings of every engine the user named, for fixes that must
@@ -25,8 +29,9 @@ class Case:
 
     draft: Draft
     target: Target | None
-    target_weights: Checkpoint | None
+    target_weights: TargetWeights | None
     intent: Intent
+    author: Author
     side_maps: tuple[StoredMap, ...] = ()
     tokens: tuple[int, ...] = ()
     readings: tuple[Resolution, ...] = ()
@@ -62,7 +67,7 @@ def across(
     format is judged no further: one contract says so.
     """
     if not is_eagle3(case.draft):
-        return unverified("this is no EAGLE-3 draft", "checkpoint.architecture")
+        return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
     outcomes = [
         (
             reading,
@@ -79,14 +84,16 @@ def across(
         worst,
         status="unverified",
         measured=f"depends on the target: {split}",
-        needs=("--eagle-target, whose family decides",),
+        needs=(TARGET_FAMILY,),
+        blocked_by=(),
+        loud=False,
     )
 
 
 def unread(case: Case, reading: Resolution) -> Outcome | None:
     """Leave open what an engine would do with a format that it does not read."""
     if case.draft.config.has("speculators_model_type") and not reading.semantics.speculators_format:
-        return unverified("does not read this format", "checkpoint.engine")
+        return blocked("checkpoint.engine", "does not read this format")
     return None
 
 

@@ -26,7 +26,8 @@ class Contract:
     """Describe one contract.
 
     `subject` says what it is checked on: the checkpoint's files, each engine, or a mapping
-    function. `check` takes fixtures by name and returns an Outcome.
+    function. `check` takes fixtures by name and returns an Outcome. `reaches_engines` is false for
+    files that no engine reads, or where each engine's own contract says what follows.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Contract:
     fix: str
     since: str
     needs: tuple[str, ...] = ()
+    reaches_engines: bool = True
 
     @property
     def family(self) -> str:
@@ -46,7 +48,11 @@ class Contract:
 
 
 def contract(
-    id: str, *, subject: Subject = "files", needs: tuple[str, ...] = ()
+    id: str,
+    *,
+    subject: Subject = "files",
+    needs: tuple[str, ...] = (),
+    reaches_engines: bool = True,
 ) -> Callable[[Check], Contract]:
     """Make a contract of a check function; its docstring must hold every section."""
     if not ID.match(id) or id.split(".", 1)[0] not in FAMILIES:
@@ -66,6 +72,7 @@ def contract(
             text["Fix"],
             text["Since"],
             needs,
+            reaches_engines,
         )
 
     return register

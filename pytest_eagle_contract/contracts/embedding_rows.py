@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_eagle_contract.checkpoint import Checkpoint, TensorInfo
+from pytest_eagle_contract.checkpoint.model import TensorSource
+from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
+from pytest_eagle_contract.contracts.needs import READABLE_WEIGHTS
+from pytest_eagle_contract.contracts.needs import RUN as TO_RUN
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified
+from pytest_eagle_contract.errors import InputError
 
 RUN = 48
 PLACES = 4
@@ -24,7 +29,9 @@ NAMES = (
     "embed_tokens.weight",
 )
 
-Relation = Literal["equal", "trained", "shifted", "unrelated", "other shape", "not found"]
+Relation = Literal[
+    "equal", "trained", "shifted", "unrelated", "other shape", "not found", "unreadable"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +44,40 @@ class Rows:
     @property
     def differs(self) -> bool | None:
         """Tell whether the draft's rows are not the target's; None where that cannot be seen."""
-        return None if self.relation == "not found" else self.relation != "equal"
+        unseen = self.relation in ("not found", "unreadable")
+        return None if unseen else self.relation != "equal"
 
     def outcome(self) -> Outcome:
         """Judge the relation for the contract on the files."""
         if self.relation == "shifted":
             return failed(self.detail, "each row under its own token id")
+        if self.relation == "unreadable":
+            return unverified(self.detail, READABLE_WEIGHTS)
         if self.relation in ("unrelated", "not found"):
-            return unverified(self.detail, "a run with the draft")
+            return unverified(self.detail, TO_RUN)
         return passed(self.detail)
 
 
 @lru_cache(maxsize=16)
-def compare_rows(draft: Checkpoint, info: TensorInfo, target: Checkpoint) -> Rows:
+def compare_rows(draft: Checkpoint, info: TensorInfo, target: TargetWeights) -> Rows:
     """Compare sampled rows of the draft's embedding with the target's."""
-    name = next((n for n in NAMES if n in target.tensors), None)
-    if name is None:
-        return Rows("not found", "the target's weights hold no embedding under a known name")
-    theirs = target.tensors[name]
-    if theirs.shape != info.shape:
-        detail = f"the draft's embedding is {list(info.shape)}, the target's {list(theirs.shape)}"
-        return Rows("other shape", detail)
     starts = _starts(info.rows)
+    try:
+        found = target.find(NAMES)
+        if found is None:
+            return Rows("not found", "the target's weights hold no embedding under a known name")
+        theirs, source = found
+        if theirs.shape != info.shape:
+            shapes = list(info.shape), list(theirs.shape)
+            detail = "the draft's embedding is {}, the target's {}".format(*shapes)
+            return Rows("other shape", detail)
+        read = [_rows(source, theirs.name, start, theirs.rows) for start in starts]
+    # The draft is not to blame for its target's files.
+    except InputError as error:
+        return Rows("unreadable", str(error))
     pairs = [
-        (_rows(draft, info.name, start, info.rows), _rows(target, name, start, info.rows))
-        for start in starts
+        (_rows(draft, info.name, start, info.rows), rows)
+        for start, rows in zip(starts, read, strict=True)
     ]
     mine, other = (np.concatenate(side) for side in zip(*pairs, strict=True))
     if np.array_equal(mine, other) or np.allclose(mine, other, atol=1e-2 * _scale(other)):
@@ -92,7 +108,9 @@ def _starts(rows: int) -> list[int]:
     return sorted({place * last // (PLACES - 1) for place in range(PLACES)})
 
 
-def _rows(source: Checkpoint, name: str, start: int, rows: int) -> NDArray[np.float32]:
+def _rows(
+    source: Checkpoint | TensorSource, name: str, start: int, rows: int
+) -> NDArray[np.float32]:
     return source.read(name, start, min(start + RUN, rows)).astype(np.float32)
 
 

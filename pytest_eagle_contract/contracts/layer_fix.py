@@ -7,22 +7,25 @@ from collections.abc import Iterator, Mapping
 
 from pytest_eagle_contract.boundaries import at, same, shown
 from pytest_eagle_contract.checkpoint.config import Config
+from pytest_eagle_contract.checkpoint.geometry import EAGLE
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import captured_with
+from pytest_eagle_contract.trainers.layer_ids import intended_layers
 from pytest_eagle_contract.trainers.model import NESTED_IDS, TOP_IDS
 
 
 def entries(case: Case) -> str:
     """Return the exact entries to write, tried against the engines' own rules.
 
-    The first placement that serves every chosen engine wins; failing that, one that serves this
-    engine, with the engines it does not serve named; failing that, what stands in the way.
+    The best placement is one from which the trained states are read again, and which serves the
+    most of the chosen engines; those that it does not serve are named. Where none serves this
+    engine, what stands in the way is said.
     """
     wanted = at(case.intent.boundaries.value, case.layers)
     if not isinstance(wanted, tuple):
         return ""
-    best: tuple[int, str] | None = None
+    found: list[tuple[tuple[int, int], str]] = []
     for written in _placements(wanted):
         config = _rewritten(case.draft.config, written)
         if not _serves(case, case.readings, config, wanted):
@@ -32,14 +35,25 @@ def entries(case: Case) -> str:
             for readings in case.chosen
             if not _serves(case, readings, config, wanted)
         ]
-        text = f"write {_entry(written)} in config.json"
+        text = f"write {_entry(written)} in config.json{_removed(case.draft.config, written)}"
         if unserved:
             text += f" (does not serve {', '.join(unserved)})"
-        if best is None or len(unserved) < best[0]:
-            best = (len(unserved), text)
-    if best is not None:
-        return best[1]
+        found.append(((_misread(case, config, wanted), len(unserved)), text))
+    if found:
+        return min(found, key=lambda item: item[0])[1]
     return f"no entry makes this engine capture {shown(wanted)}: train on the states it captures"
+
+
+def _misread(case: Case, config: Config, wanted: tuple[int, ...]) -> int:
+    """Rank how a rewritten config would be read: 0 as meant, 1 as undecided, 2 as something else.
+
+    The next run of this plugin reads it so, and so does the next person.
+    """
+    read = intended_layers(config, case.author, case.layers, None)
+    if read.contradiction:
+        return 2
+    agrees = same(wanted, read.boundaries.value, case.layers)
+    return 1 if agrees is None else 2 * (not agrees)
 
 
 def _placements(wanted: tuple[int, ...]) -> Iterator[Mapping[str, list[int] | None]]:
@@ -55,7 +69,7 @@ def _placements(wanted: tuple[int, ...]) -> Iterator[Mapping[str, list[int] | No
 
 def _rewritten(config: Config, written: Mapping[str, list[int] | None]) -> Config:
     data = dict(config.data)
-    nested = data.get("eagle_config")
+    nested = data.get(EAGLE)
     eagle = dict(nested) if isinstance(nested, dict) else {}
     key = TOP_IDS
     for place, ids in written.items():
@@ -63,9 +77,9 @@ def _rewritten(config: Config, written: Mapping[str, list[int] | None]) -> Confi
         holder.pop(key, None)
         if ids is not None:
             holder[key] = ids
-    data["eagle_config"] = eagle
+    data[EAGLE] = eagle
     if not eagle:
-        del data["eagle_config"]
+        del data[EAGLE]
     return Config(config.path, data)
 
 
@@ -78,10 +92,15 @@ def _serves(
     )
 
 
+def _removed(config: Config, written: Mapping[str, list[int] | None]) -> str:
+    gone = [place for place, ids in written.items() if ids is None and config.has(place)]
+    return f" and remove {' and '.join(gone)}" if gone else ""
+
+
 def _entry(written: Mapping[str, list[int] | None]) -> str:
     shown_entries = []
     if written[TOP_IDS] is not None:
         shown_entries.append(f'"{TOP_IDS}": {json.dumps(written[TOP_IDS])}')
     if written[NESTED_IDS] is not None:
-        shown_entries.append(f'"eagle_config": {{"{TOP_IDS}": {json.dumps(written[NESTED_IDS])}}}')
+        shown_entries.append(f'"{EAGLE}": {{"{TOP_IDS}": {json.dumps(written[NESTED_IDS])}}}')
     return ", ".join(shown_entries)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.boundaries import at, ids_for, same, shown
+from pytest_eagle_contract.boundaries import at, shown
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
-from pytest_eagle_contract.contracts.layer_fix import entries
-from pytest_eagle_contract.contracts.map_facts import blocked
+from pytest_eagle_contract.contracts.layer_capture import captures, deciders, decisive
+from pytest_eagle_contract.contracts.needs import TARGET
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
+    blocked,
     failed,
     passed,
     refused,
@@ -18,8 +19,6 @@ from pytest_eagle_contract.contracts.outcome import (
 from pytest_eagle_contract.contracts.remedies import count_fix
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.trainers.layer_ids import written_ids
-
-DECIDERS = ("--eagle-trainer", "--eagle-aux-layers")
 
 
 @contract("layers.declared")
@@ -42,7 +41,7 @@ def declared(eagle_case: Case) -> Outcome:
         )
     if intent.boundaries.value is None:
         readings = "; ".join(f"{name}: {shown(b)}" for name, b in intent.readings.items())
-        return unverified(f"{intent.boundaries.reason} ({readings})", *DECIDERS)
+        return unverified(f"{intent.boundaries.reason} ({readings})", *deciders(eagle_case))
     return passed(f"{shown(intent.boundaries.value)}: {intent.boundaries.reason}")
 
 
@@ -61,16 +60,23 @@ def in_range(eagle_case: Case) -> Outcome:
         return passed("no layer ids are written")
     problems = []
     for located in written:
-        highest = None if layers is None else layers
-        outside = [i for i in located.value if i < -1 or (highest is not None and i > highest)]
+        lowest = _lowest(located.value, eagle_case)
+        outside = [i for i in located.value if i < lowest or (layers is not None and i > layers)]
         if outside:
             limit = "" if layers is None else f" of a target of {layers} layers"
             problems.append(f"{located.where} holds {outside}{limit}")
     if problems:
-        return failed("; ".join(problems), f"ids from -1 to {layers if layers else 'L'}")
+        return failed("; ".join(problems), f"boundaries from 0 to {layers if layers else 'L'}")
     if layers is None:
-        return unverified("the target's layer count is not known", "--eagle-target")
+        return unverified("the target's layer count is not known", TARGET)
     return passed(f"all ids lie within the target's {layers} layers")
+
+
+def _lowest(ids: tuple[int, ...], case: Case) -> int:
+    """Return the least id that names a state: 0 where boundaries are counted, else -1."""
+    meant = case.intent.boundaries.value
+    counts_boundaries = isinstance(meant, tuple) and sorted(meant) == sorted(ids)
+    return 0 if counts_boundaries else -1
 
 
 @contract("layers.count")
@@ -116,7 +122,7 @@ def fc_width(eagle_case: Case) -> Outcome:
     if fc is None:
         return passed("no fc: one state is used as it is")
     if width is None:
-        return unverified("the config states no hidden_size", "--eagle-target")
+        return unverified("the config states no hidden_size", TARGET)
     states = draft.aux_states(width)
     if not states:
         return failed(f"fc.weight {list(fc.shape)}", f"[hidden, n × {width}]")
@@ -141,7 +147,8 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
     """
     states = eagle_case.draft.aux_states(eagle_case.target_width)
     if states is None:
-        return unverified("fc's own width is not a whole number of target states")
+        odd = "fc's own width is not a whole number of target states"
+        return blocked("layers.fc-width", odd, loud=True)
 
     def judge(reading: Resolution) -> Outcome:
         narrow = _narrow(eagle_case, reading) if states else ""
@@ -183,73 +190,9 @@ def engine(eagle_case: Case) -> Outcome:
     """
 
     def judge(reading: Resolution) -> Outcome:
-        return sourced(_captures(eagle_case, reading), reading, *_decisive(reading))
+        return sourced(captures(eagle_case, reading), reading, *decisive(reading))
 
     return across(eagle_case, judge)
-
-
-def _decisive(reading: Resolution) -> tuple[str, ...]:
-    captured, facts = reading.captured, reading.semantics
-    if facts.aux_nothing:
-        return ("aux_nothing",)
-    if captured.lost:
-        return ("aux_below", "aux_above")
-    if captured.error:
-        return ()
-    return ("aux_keys", "aux_rule" if captured.where in facts.aux_keys else "aux_default")
-
-
-def _captures(case: Case, reading: Resolution) -> Outcome:
-    captured, layers, intent = reading.captured, case.layers, case.intent
-    if captured.error:
-        return refused(captured.error, shown(at(intent.boundaries.value, layers)))
-    if captured.boundaries is None:
-        depends = "the rule for these ids depends on the target"
-        return unverified(depends, "--eagle-target, whose layers decide")
-    got = f"captures {shown(captured.boundaries)} ({captured.where})"
-    if captured.lost:
-        got += f", silently without {shown(captured.lost)}"
-    if intent.boundaries.value is None:
-        return _undecided(case, reading, got)
-    wanted = f"{shown(at(intent.boundaries.value, layers))}: {intent.boundaries.reason}"
-    if intent.boundaries.value == () and captured.boundaries != ():
-        return blocked("checkpoint.switches", f"{got}; the draft takes the final state alone")
-    agree = same(intent.boundaries.value, captured.boundaries, layers)
-    if agree and not captured.lost:
-        return passed(got)
-    if agree is None:
-        return unverified(f"{got}; not compared", "--eagle-target, whose layers decide")
-    if captured.argument:
-        return _by_argument(case, reading, got)
-    if not intent.boundaries.certain:
-        return unverified(f"{got}; intended {wanted}", *DECIDERS, expected=wanted)
-    return failed(got, wanted, entries(case))
-
-
-def _by_argument(case: Case, reading: Resolution, got: str) -> Outcome:
-    """Leave open what the engine takes from its command line, and say what must stand there."""
-    wanted, argument = at(case.intent.boundaries.value, case.layers), reading.captured.argument
-    text = f"{got}; the draft was trained on {shown(wanted)}"
-    if not isinstance(wanted, tuple):
-        return unverified(text, argument)
-    ids = ids_for(wanted, reading.semantics.aux_rule, case.layers)
-    return unverified(text, argument, fix=f"start with {argument} = {list(ids or wanted)}")
-
-
-def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:
-    readings = case.intent.readings
-    fits = {
-        name: same(boundaries, reading.captured.boundaries, case.layers)
-        for name, boundaries in readings.items()
-    }
-    listed = "; ".join(f"{shown(b)} if read {name}" for name, b in readings.items())
-    if fits and all(fit is False for fit in fits.values()):
-        return failed(got, f"{listed}: no reading of the ids gives what is captured")
-    right = [name for name, fit in fits.items() if fit]
-    effect = f"right only {right[0]}" if right else "not decided"
-    return unverified(
-        f"{got}: {effect}; {case.intent.boundaries.reason}", *DECIDERS, expected=listed
-    )
 
 
 @contract("layers.order", subject="engine")
@@ -273,7 +216,7 @@ def _keeps_order(case: Case, reading: Resolution) -> Outcome:
             got = f"sorts the states to {shown(captured)}"
         else:
             got = "keeps the order listed"
-        return unverified(f"{got}; {intent.order.reason}", *DECIDERS)
+        return unverified(f"{got}; {intent.order.reason}", *deciders(case))
     if not isinstance(captured, tuple) or not isinstance(wanted, tuple):
         return passed("both use layer order")
     if sorted(captured) != sorted(wanted) or captured == wanted:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytest_eagle_contract.contracts.case import Case, sourced
-from pytest_eagle_contract.contracts.map_facts import blocked, offset_reading, readings_of
-from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused
+from pytest_eagle_contract.contracts.map_facts import offset_reading, readings_of
+from pytest_eagle_contract.contracts.outcome import Outcome, blocked, failed, passed, refused
 from pytest_eagle_contract.engines.model import Semantics
 from pytest_eagle_contract.engines.resolution import MapUse, Resolution
 from pytest_eagle_contract.token_map import Form, StoredMap, TokenMap, as_integers
@@ -24,12 +24,14 @@ def _decisive(case: Case, reading: Resolution) -> str:
 def _maps(case: Case, reading: Resolution) -> Outcome:
     use, stored = reading.token_map, case.draft.stored_map
     if use.kind == "error" and case.draft.geometry.draft_vocab_size is None:
-        return blocked("checkpoint.lm-head", use.detail)
-    if use.kind == "error":
-        fix = "leave d2t out of the export for this engine" if stored else ""
-        return refused(use.detail, "a checkpoint that this engine loads", fix)
+        return blocked("checkpoint.lm-head", use.detail, loud=True)
     if stored is None:
         return _without(case, use)
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
+    if use.kind == "error":
+        fix = "leave d2t out of the export for this engine"
+        return refused(use.detail, "a checkpoint that this engine loads", fix)
     if use.kind == "none":
         read = readings_of(case)
         same = isinstance(read, TokenMap) and read.is_prefix
@@ -40,7 +42,7 @@ def _maps(case: Case, reading: Resolution) -> Outcome:
 def _without(case: Case, use: MapUse) -> Outcome:
     """Judge an engine that finds no map: right only where both vocabularies are equal."""
     if case.draft.geometry.draft_rows != case.vocab_size:
-        return blocked("mapping.present", use.detail)
+        return blocked("mapping.present", use.detail, loud=use.kind == "error")
     if use.kind == "zeros":
         return failed(use.detail, "draft ids are target ids", "store d2t, all zero")
     return passed(use.detail)
@@ -55,12 +57,11 @@ def consequence(case: Case, facts: Semantics) -> Outcome | None:
     if stored is None or found is None:
         return None
     if as_integers(stored.values) is None:
-        refuses = facts.map_dtypes == "integer"
-        return blocked("mapping.dtype", "refuses it" if refuses else "uses or rounds the floats")
+        return blocked("mapping.dtype", "uses or rounds the floats")
     if read is None:
         return None
     if found.form is Form.ABSOLUTE:
-        return blocked("mapping.offsets", _emitted(read, facts))
+        return blocked("mapping.offsets", _emitted(read, facts), loud=_stops(read, facts))
     return _short(case, stored, facts) or _faulty(read, facts)
 
 
@@ -69,16 +70,28 @@ def _short(case: Case, stored: StoredMap, facts: Semantics) -> Outcome | None:
     if rows is None or len(stored) == rows:
         return None
     refuses = facts.map_length == "error"
-    return blocked("mapping.length", "refuses it" if refuses else "does not compare the lengths")
+    does = "refuses" if refuses else "does not notice"
+    return blocked("mapping.length", f"{does} a d2t of another length", loud=refuses)
 
 
 def _faulty(read: TokenMap, facts: Semantics) -> Outcome | None:
     if read.out_of_range.size:
-        return blocked("mapping.range", _emitted(read, facts))
+        return blocked("mapping.range", _emitted(read, facts), loud=_stops(read, facts))
     if read.duplicates.size:
         refuses = facts.map_duplicates == "error"
-        return blocked("mapping.bijective", "refuses it" if refuses else "does not notice")
+        does = "refuses" if refuses else "does not notice"
+        return blocked("mapping.bijective", f"{does} two draft ids of one target", loud=refuses)
     return None
+
+
+def _stops(read: TokenMap, facts: Semantics) -> bool:
+    """Tell whether an engine notices targets outside the vocabulary.
+
+    A device's own check sees an id too large; a negative one counts from the end.
+    """
+    if facts.map_outside == "device error":
+        return bool((read.targets >= read.vocab_size).any())
+    return facts.map_outside == "error" and bool(read.out_of_range.size)
 
 
 def _emitted(read: TokenMap, facts: Semantics) -> str:

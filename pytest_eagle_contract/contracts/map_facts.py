@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_eagle_contract.contracts.case import Case
-from pytest_eagle_contract.contracts.outcome import Outcome, passed, unverified
+from pytest_eagle_contract.contracts.needs import VOCAB_SIZE
+from pytest_eagle_contract.contracts.outcome import Outcome, blocked, passed, unverified
 from pytest_eagle_contract.token_map import Form, TokenMap, as_integers
 
 
@@ -18,10 +19,12 @@ def readings_of(case: Case) -> TokenMap | Outcome:
     stored, found = case.draft.stored_map, case.intent.classification
     if stored is None or found is None:
         return passed("no map is stored")
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
     if as_integers(stored.values) is None:
         return blocked("mapping.dtype", f"{stored.where} holds no integers")
     if not found.readings:
-        return unverified(found.evidence, "vocab_size in config.json")
+        return unverified(found.evidence, VOCAB_SIZE)
     return found.readings[1 if found.form is Form.ABSOLUTE else 0].token_map
 
 
@@ -37,11 +40,6 @@ def unlike_mask(case: Case) -> bool:
     if stored is None or stored.mask is None or isinstance(read, Outcome):
         return False
     return stored.mask.size == read.vocab_size and bool((read.mask() != stored.mask).any())
-
-
-def blocked(by: str, why: str) -> Outcome:
-    """Leave a contract open because the fault belongs to another one."""
-    return unverified(why, by)
 
 
 def intended_order(case: Case) -> str:

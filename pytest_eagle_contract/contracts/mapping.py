@@ -6,15 +6,16 @@ from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_engine import maps
 from pytest_eagle_contract.contracts.map_facts import (
-    blocked,
     intended_order,
     offset_reading,
     readings_of,
     sample,
     unlike_mask,
 )
+from pytest_eagle_contract.contracts.needs import TOKEN_MAP
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
+    blocked,
     failed,
     passed,
     unverified,
@@ -64,6 +65,8 @@ def length(eagle_case: Case) -> Outcome:
     draft, stored = eagle_case.draft, eagle_case.draft.stored_map
     if stored is None:
         return passed("no map is stored")
+    if stored.problem:
+        return failed(stored.problem, "d2t [draft_vocab_size]")
     problems = []
     rows = draft.head_rows
     if rows is not None and len(stored) != rows:
@@ -155,11 +158,14 @@ def offsets(eagle_case: Case) -> Outcome:
     stored, found = eagle_case.draft.stored_map, eagle_case.intent.classification
     if stored is None or found is None:
         return passed("no map is stored")
+    if stored.problem:
+        return blocked("mapping.length", stored.problem)
     integers = as_integers(stored.values)
     if integers is None:
         return blocked("mapping.dtype", "d2t holds no integers")
+    # A buffer that counts up is never filled, unless t2d shows that every second id is meant.
     counts_up = len(stored) > 1 and TokenMap.from_absolute(integers, 2**62).is_prefix
-    if found.form is Form.ABSOLUTE or counts_up:
+    if found.form is Form.ABSOLUTE or (counts_up and found.form is not Form.OFFSETS):
         last = len(stored) - 1
         target = int(integers[last])
         evidence = found.evidence.partition("; draft id")[0]
@@ -171,11 +177,11 @@ def offsets(eagle_case: Case) -> Outcome:
             f"{sample(integers - range(len(stored)))}",
         )
     if found.form is Form.AMBIGUOUS:
-        return unverified(found.evidence, "--eagle-token-map")
+        return unverified(found.evidence, TOKEN_MAP)
     return passed(found.evidence)
 
 
-@contract("mapping.mask")
+@contract("mapping.mask", reaches_engines=False)
 def mask(eagle_case: Case) -> Outcome:
     """t2d keeps exactly the target ids that d2t names.
 
@@ -186,6 +192,8 @@ def mask(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     stored = eagle_case.draft.stored_map
+    if stored is not None and stored.mask_problem:
+        return failed(stored.mask_problem, "t2d [vocab_size], of 0 and 1")
     if stored is None or stored.mask is None:
         return passed("no t2d is stored; engines do not read it")
     read = readings_of(eagle_case)
@@ -194,7 +202,7 @@ def mask(eagle_case: Case) -> Outcome:
     if stored.mask.size != read.vocab_size:
         return blocked("mapping.length", "t2d has another length than the vocabulary")
     if not read.is_legal:
-        return blocked("mapping.range or mapping.bijective", "d2t names no set of ids")
+        return blocked(("mapping.range", "mapping.bijective"), "d2t names no set of ids")
     unlike = read.mask() != stored.mask
     count = int(unlike.sum())
     if not count:
@@ -250,6 +258,8 @@ def prefix(eagle_case: Case) -> Outcome:
     """
     found, stored = eagle_case.intent.classification, eagle_case.draft.stored_map
     read = offset_reading(eagle_case)
+    if stored is not None and stored.problem:
+        return blocked("mapping.length", stored.problem)
     if found is None or stored is None or read is None or not read.is_prefix:
         return passed("the map is no prefix of the vocabulary")
     if read.is_full:
@@ -258,7 +268,7 @@ def prefix(eagle_case: Case) -> Outcome:
         return passed(found.evidence, "the draft emits only the lowest target ids")
     if found.form is Form.NEITHER:
         return blocked("mapping.mask", "t2d contradicts the zeros")
-    return unverified(found.evidence, "--eagle-token-map")
+    return unverified(found.evidence, TOKEN_MAP)
 
 
 @contract("mapping.engine", subject="engine")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import readings_of, sample
+from pytest_eagle_contract.contracts.needs import PROMPTS
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
-from pytest_eagle_contract.token_map import TokenMap, as_integers
+from pytest_eagle_contract.token_map import StoredMap, TokenMap, as_integers
 
 
-@contract("mapping.coverage", needs=("prompts",))
+@contract("mapping.coverage", needs=("prompts",), reaches_engines=False)
 def coverage(eagle_case: Case) -> Outcome:
     """The draft vocabulary holds the tokens that the target writes.
 
@@ -23,7 +28,7 @@ def coverage(eagle_case: Case) -> Outcome:
     if isinstance(read, Outcome):
         return read
     if not tokens:
-        return unverified("no text is given to count", "--eagle-prompts")
+        return unverified("no text is given to count", PROMPTS)
     if not all(0 <= t < read.vocab_size for t in tokens):
         return failed("the prompts hold ids outside the vocabulary", f"0..{read.vocab_size - 1:,}")
     share = read.coverage(tokens)
@@ -34,7 +39,7 @@ def coverage(eagle_case: Case) -> Outcome:
     return passed(f"{measured} can be drafted", note)
 
 
-@contract("mapping.token-map")
+@contract("mapping.token-map", reaches_engines=False)
 def token_map(eagle_case: Case) -> Outcome:
     """A speculative token map holds distinct absolute target ids.
 
@@ -64,7 +69,7 @@ def token_map(eagle_case: Case) -> Outcome:
     return verdict(problems, "distinct ids of the vocabulary", measured)
 
 
-@contract("mapping.side-files")
+@contract("mapping.side-files", reaches_engines=False)
 def side_files(eagle_case: Case) -> Outcome:
     """Mapping files beside the checkpoint say what the checkpoint's d2t says.
 
@@ -75,19 +80,33 @@ def side_files(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     read = readings_of(eagle_case)
-    problems, seen = [], 0
+    problems: list[str] = []
+    seen = 0
     for stored in eagle_case.side_maps:
         if stored.kind == "token map":
             continue
         seen += 1
+        if stored.problem:
+            problems.append(stored.problem)
+            continue
         if isinstance(read, Outcome):
             return read
-        ids = as_integers(stored.values)
-        one_of = [TokenMap.from_absolute(ids, read.vocab_size)] if ids is not None else []
-        if ids is not None and stored.kind != "selected_token_ids":
-            one_of.append(TokenMap.from_offsets(ids, read.vocab_size))
-        if read not in one_of:
-            problems.append(f"{stored.where} ({len(stored):,} entries) is another map")
+        problems += _unlike(stored, read)
     return verdict(
         problems, "the checkpoint's own map", f"{seen} files agree" if seen else "none is given"
     )
+
+
+def _unlike(stored: StoredMap, read: TokenMap) -> Iterator[str]:
+    """Say in what a side file differs from the checkpoint's map: ids, mask or vocabulary."""
+    ids, vocab = as_integers(stored.values), read.vocab_size
+    one_of = [TokenMap.from_absolute(ids, vocab)] if ids is not None else []
+    if ids is not None and stored.kind != "selected_token_ids":
+        one_of.append(TokenMap.from_offsets(ids, vocab))
+    if read not in one_of:
+        yield f"{stored.where} ({len(stored):,} entries) is another map"
+    elif stored.mask is not None and not np.array_equal(stored.mask, read.mask()):
+        kept = int(stored.mask.sum())
+        yield f"{stored.mask_where} keeps {kept:,} of {stored.mask.size:,} ids, not those of d2t"
+    if stored.target_vocab_size not in (None, vocab):
+        yield f"{stored.where} is for {stored.target_vocab_size:,} target ids, not {vocab:,}"

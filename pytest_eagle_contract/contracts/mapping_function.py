@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def map_draft_ids(
     d2t: NDArray[np.int64], vocab_size: int, draft_ids: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return target ids [N] as every engine defines them, refusing ids outside the vocabulary.
+    """Return target ids [N] as d2t is defined, refusing ids outside the vocabulary.
 
     `d2t` holds offsets [D]; a target outside 0..vocab_size-1 raises IndexError.
     """

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_eagle_contract.contracts.needs import Need
+from pytest_eagle_contract.errors import one_line
+
 Status = Literal["passed", "failed", "unverified"]
 SEVERITY: dict[Status, int] = {"passed": 0, "unverified": 1, "failed": 2}
+MAX_TEXT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +19,9 @@ class Outcome:
     """Hold a verdict with what was measured and what was expected.
 
     `fix` is the concrete remedy, where the contract's general one is not enough. `notes` are
-    oddities that do not fail. `needs` names the option or capability that would decide an
-    unverified contract. `loud` marks a failure that stops the engine instead of spoiling drafts.
+    oddities that do not fail. An unverified contract is open for want of `needs`, any of which
+    decides it, or because the contracts `blocked_by` name the fault. `loud` says that the engine
+    itself stops, instead of drafting badly. Texts are folded to one printable line each.
     """
 
     status: Status
@@ -24,8 +29,20 @@ class Outcome:
     expected: str = ""
     fix: str = ""
     notes: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
+    blocked_by: tuple[str, ...] = ()
     loud: bool = False
+
+    def __post_init__(self) -> None:
+        # Names and values from files end up here, whatever characters they hold.
+        for field in ("measured", "expected", "fix"):
+            object.__setattr__(self, field, one_line(getattr(self, field), MAX_TEXT))
+        object.__setattr__(self, "notes", tuple(one_line(n, MAX_TEXT) for n in self.notes))
+
+    @property
+    def undecided(self) -> bool:
+        """Tell whether what the draft means is not known, so that no verdict can be a pass."""
+        return self.status == "unverified" and any(need.meaning for need in self.needs)
 
 
 def passed(measured: str, *notes: str) -> Outcome:
@@ -43,9 +60,15 @@ def refused(measured: str, expected: str, fix: str = "") -> Outcome:
     return Outcome("failed", measured, expected, fix, loud=True)
 
 
-def unverified(measured: str, *needs: str, expected: str = "", fix: str = "") -> Outcome:
+def unverified(measured: str, *needs: Need, expected: str = "", fix: str = "") -> Outcome:
     """Return that the evidence does not decide, and what would."""
     return Outcome("unverified", measured, expected, fix, needs=needs)
+
+
+def blocked(by: str | tuple[str, ...], measured: str, *, loud: bool = False) -> Outcome:
+    """Return that other contracts name the fault, and what follows from it here."""
+    named = (by,) if isinstance(by, str) else by
+    return Outcome("unverified", measured, blocked_by=named, loud=loud)
 
 
 def verdict(problems: Sequence[str], expected: str, measured: str, fix: str = "") -> Outcome:

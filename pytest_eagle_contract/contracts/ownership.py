@@ -5,8 +5,15 @@ from __future__ import annotations
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.embedding_rows import compare_rows
-from pytest_eagle_contract.contracts.map_facts import blocked
-from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
+from pytest_eagle_contract.contracts.needs import TARGET_WEIGHTS
+from pytest_eagle_contract.contracts.outcome import (
+    Outcome,
+    blocked,
+    failed,
+    passed,
+    refused,
+    unverified,
+)
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.pair import is_eagle3
 
@@ -67,6 +74,9 @@ def engine_lm_head(eagle_case: Case) -> Outcome:
 
     def judge(reading: Resolution) -> Outcome:
         facts = reading.semantics
+        if ships and sizes.draft_rows not in (None, rows):
+            built = f"builds a head of {sizes.draft_rows} rows, and {rows} are stored"
+            return blocked("checkpoint.lm-head", built, loud=True)
         absent = sizes.draft_vocab_size is None and not _null_counts(eagle_case, reading)
         if absent and facts.draft_vocab_absent == "error":
             outcome = refused(
@@ -109,9 +119,7 @@ def embedding(eagle_case: Case) -> Outcome:
     if EMBEDDING not in draft.tensors:
         return passed("no embedding is stored; engines use the target's")
     if target is None:
-        return unverified(
-            "the target's weights are not given to compare with", "--eagle-target with weights"
-        )
+        return unverified("the target's weights are not given to compare with", TARGET_WEIGHTS)
     return compare_rows(draft.checkpoint, draft.tensors[EMBEDDING], target).outcome()
 
 
@@ -154,7 +162,7 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
     if owns is None:
         return unverified(
             "replaces the stored embedding by the target's; whether they are equal is not known",
-            "--eagle-target with weights",
+            TARGET_WEIGHTS,
         )
     if owns:
         return failed(
@@ -164,9 +172,9 @@ def _embeds(case: Case, reading: Resolution) -> Outcome:
 
 
 def _owns(case: Case) -> bool | None:
-    if case.target_weights is not None:
-        rows = compare_rows(
-            case.draft.checkpoint, case.draft.tensors[EMBEDDING], case.target_weights
-        )
-        return rows.differs
-    return case.intent.owns_embedding.value
+    """Tell whether the stored embedding is the draft's own, by its rows or else by its trainer."""
+    if case.target_weights is None:
+        return case.intent.owns_embedding.value
+    draft = case.draft
+    rows = compare_rows(draft.checkpoint, draft.tensors[EMBEDDING], case.target_weights)
+    return case.intent.owns_embedding.value if rows.differs is None else rows.differs

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from pytest_eagle_contract.checkpoint.geometry import places
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
-from pytest_eagle_contract.contracts.map_facts import blocked
-from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
+from pytest_eagle_contract.contracts.needs import ONE_ROPE, TARGET, TRAINER
+from pytest_eagle_contract.contracts.outcome import (
+    Outcome,
+    blocked,
+    failed,
+    passed,
+    refused,
+    unverified,
+)
 from pytest_eagle_contract.contracts.rope import (
     DEFAULT_THETA,
     ORIGINAL,
@@ -49,7 +56,7 @@ def rope(eagle_case: Case) -> Outcome:
     if problems:
         return failed("; ".join(problems), "one base and one scaling, of positive numbers")
     if where := layered(config):
-        return unverified(f"{where} holds a rope for each layer type", "one rope, the trained one")
+        return unverified(f"{where} holds a rope for each layer type", ONE_ROPE)
     scaling = stated_scaling(config)
     scaled = "" if scaling == PLAIN else f", {scaling}"
     if theta is None:
@@ -129,7 +136,7 @@ def _turns_from(case: Case, reading: Resolution, scaling: Scaling) -> Outcome:
         return passed(f"base {used:g}, type {scaling.kind}")
     if trained.evidence is Evidence.DEFAULT and trained.value is not None:
         doubt = f"rotates with {used:g} ({where}); {trained.reason}"
-        return unverified(doubt, "--eagle-trainer", expected=f"{wanted:g}")
+        return unverified(doubt, TRAINER, expected=f"{wanted:g}")
     fix = f'write "rope_theta": {wanted:g} at top level and in rope_parameters'
     lost = facts.rope_theta != "honoured" or (scaling != PLAIN and not facts.rope_base_scaled)
     if lost:
@@ -209,7 +216,7 @@ def _serves_context(case: Case, reading: Resolution) -> Outcome:
     if mine is None:
         return passed("the draft states no limit")
     if theirs is None:
-        return unverified("the target's context is not known", "--eagle-target")
+        return unverified("the target's context is not known", TARGET)
     if mine.value >= theirs.value:
         return passed(f"{mine.value:,} positions, the target has {theirs.value:,}")
     short = f"{mine.value:,} positions for the target's {theirs.value:,}"

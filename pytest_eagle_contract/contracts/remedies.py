@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from pytest_eagle_contract.checkpoint.geometry import EAGLE
+from pytest_eagle_contract.checkpoint.names import PREFIXES, WRAPPERS
 from pytest_eagle_contract.engines.model import Semantics
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.pair import Draft
 
 COMMON = "LlamaForCausalLMEagle3"
 """The name that most engines register."""
-
-PREFIXES = ("model.", "draft_model.", "module.")
 
 
 def switch_fix(reading: Resolution, name: str, wanted: bool) -> str:
@@ -69,6 +68,9 @@ def rename_fix(names: Iterable[str], facts: Semantics) -> str:
     prefix = next((p for n in listed for p in PREFIXES if n.startswith(p)), "")
     if prefix:
         return f"remove the prefix {prefix} from the names"
+    wrapper = next((w for n in listed for w in WRAPPERS if w in n), "")
+    if wrapper:
+        return f"remove {wrapper} from the names"
     if any(n.startswith("layers.0.") for n in listed) and "layers." in facts.refused:
         return "rename layers.0.* to midlayer.*"
     if listed and all(".q_norm." in n or ".k_norm." in n for n in listed):

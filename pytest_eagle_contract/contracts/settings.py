@@ -136,7 +136,7 @@ def _reads(case: Case, reading: Resolution) -> Outcome:
     return passed(f"reads {draft.checkpoint.layout}" + (f" for {target}" if target else ""))
 
 
-@contract("checkpoint.tie")
+@contract("checkpoint.tie", reaches_engines=False)
 def tie(eagle_case: Case) -> Outcome:
     """tie_word_embeddings is false where the draft has a head of its own.
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_eagle_contract.checkpoint.switches import (
+    BIASES,
+    SWITCHES,
+    TENSOR_OF,
+    controlling_switch,
+    switch_places,
+)
 from pytest_eagle_contract.contracts.case import Case, sourced
+from pytest_eagle_contract.contracts.needs import SWITCH, TRAINER
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.contracts.remedies import switch_fix, word
 from pytest_eagle_contract.engines.resolution import Resolution
-from pytest_eagle_contract.engines.resolve import controlling_switch
 from pytest_eagle_contract.pair import Draft
-from pytest_eagle_contract.trainers.intent import SWITCHES, switch_places
-
-TENSOR_OF = {
-    "norm_before_fc": "input_norm.weight",
-    "fc_norm": "fc_norm.0.weight",
-    "attention_bias": "layers.0.self_attn.q_proj.bias",
-    "bias": "fc.bias",
-}
-"""The tensor that shows a switch was on while training."""
 
 
 def contradictions(draft: Draft) -> list[str]:
@@ -92,7 +90,8 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     unknown = [n for n, s in case.intent.switches.items() if s.value is None]
     if doubtful or unknown:
         reasons = doubtful + [f"{n}: {case.intent.switches[n].reason}" for n in unknown]
-        return unverified("; ".join(reasons), "--eagle-trainer")
+        need = SWITCH if case.intent.trainer_named else TRAINER
+        return unverified("; ".join(reasons), need)
     return passed("all switches as intended")
 
 
@@ -105,7 +104,7 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
     lost: dict[str, str] = {}
     for name in reading.tensors.unknown:
         switch = controlling_switch(stored[name])
-        if switch in ("bias", "attention_bias"):
+        if switch in BIASES:
             lost.setdefault(switch, name)
     facts = reading.semantics
     for switch, name in lost.items():

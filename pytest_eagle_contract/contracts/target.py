@@ -8,6 +8,7 @@ from pytest_eagle_contract.checkpoint.geometry import text_places
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import readings_of, sample
+from pytest_eagle_contract.contracts.needs import TARGET, TARGET_SIZES
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, unverified, verdict
 from pytest_eagle_contract.token_map import TokenMap
 
@@ -16,7 +17,7 @@ SPECIALS = ("bos_token_id", END)
 VERIFIER = "speculators_config.verifier"
 
 
-@contract("checkpoint.target", needs=("target",))
+@contract("checkpoint.target")
 def target(eagle_case: Case) -> Outcome:
     """The draft was built for a target of this width, vocabulary and class.
 
@@ -27,7 +28,7 @@ def target(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     if eagle_case.target is None:
-        return unverified("no target is given", "--eagle-target")
+        return unverified("no target is given", TARGET)
     problems = list(_unlike(eagle_case))
     name = eagle_case.draft.config.text(f"{VERIFIER}.name_or_path")
     local = name is not None and name.value.startswith("/")
@@ -38,8 +39,7 @@ def target(eagle_case: Case) -> Outcome:
     missing = list(_missing(eagle_case))
     if missing:
         agrees = f"agrees in {compared}" if compared else "nothing was compared"
-        decides = "hidden_size and vocab_size in both configs"
-        return unverified("; ".join((*missing, agrees)), decides)
+        return unverified("; ".join((*missing, agrees)), TARGET_SIZES)
     return passed(f"agrees in {compared}", note)
 
 
@@ -89,7 +89,7 @@ def _unlike(case: Case) -> Iterator[str]:
         yield f"{VERIFIER}.architectures names {stated[0]}, the target is {own}"
 
 
-@contract("checkpoint.tokenizer")
+@contract("checkpoint.tokenizer", reaches_engines=False)
 def tokenizer(eagle_case: Case) -> Outcome:
     """Special tokens are ids of the vocabulary, and the draft can propose the end.
 

@@ -21,7 +21,7 @@ def dtypes(eagle_case: Case) -> Outcome:
     Fix: cast the weights, and only them, to the target's type before the export.
     Since: 0.1.0
     """
-    weights = [i for n, i in eagle_case.draft.tensors.items() if n not in ("d2t", "t2d")]
+    weights = eagle_case.draft.weights
     wrong = [i for i in weights if i.dtype not in FLOATS | PACKED]
     problems = [f"{i.name} is {i.dtype}" for i in wrong]
     found = sorted({i.dtype for i in weights if i.dtype in FLOATS})
@@ -45,11 +45,7 @@ def quantization(eagle_case: Case) -> Outcome:
     Fix: write the quantization_config of what is stored and no other, or store plain weights.
     Since: 0.1.0
     """
-    draft = eagle_case.draft
-    stated = draft.config.table(
-        "quantization_config", "transformer_layer_config.quantization_config"
-    )
-    packed = [i for n, i in draft.tensors.items() if n not in ("d2t", "t2d") and i.dtype in PACKED]
+    stated, packed = eagle_case.draft.quantization, eagle_case.draft.packed
     if packed and stated is None:
         return failed(
             f"{packed[0].name} is {packed[0].dtype} and no quantization_config is written",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.checkpoint.names import expected_shapes, latent_shapes, optional_shapes
+from pytest_eagle_contract.checkpoint.switches import controlling_switch
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
-from pytest_eagle_contract.contracts.map_facts import blocked, sample
+from pytest_eagle_contract.contracts.map_facts import sample
+from pytest_eagle_contract.contracts.needs import RUN
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
+    blocked,
     failed,
     passed,
     refused,
@@ -17,15 +20,12 @@ from pytest_eagle_contract.contracts.outcome import (
 )
 from pytest_eagle_contract.contracts.remedies import rename_fix
 from pytest_eagle_contract.engines.resolution import Resolution
-from pytest_eagle_contract.engines.resolve import controlling_switch
 from pytest_eagle_contract.pair import Draft, is_eagle3
 
 ELSEWHERE = ("lm_head.weight", "fc.weight", "d2t", "t2d")
 """Tensors whose first dimension another contract judges."""
 
-QUANTISED = unverified(
-    "the names and shapes of quantised weights are not known", "a run with the draft"
-)
+QUANTISED = unverified("the names and shapes of quantised weights are not known", RUN)
 """What can be said of a draft with packed weights: engines each have loaders of their own."""
 
 OWNED = ("embed_tokens.weight", "lm_head.weight")
@@ -76,11 +76,8 @@ def engine_tensors(eagle_case: Case) -> Outcome:
 
 def _placed(case: Case, reading: Resolution) -> Outcome:
     stored = {info.name: short for short, info in case.draft.tensors.items()}
-    unknown = [
-        name
-        for name in reading.tensors.unknown
-        if not _off(stored[name], reading) and not _too_deep(stored[name], case.draft)
-    ]
+    deep = [n for n in reading.tensors.unknown if _too_deep(stored[n], case.draft)]
+    unknown = [n for n in reading.tensors.unknown if n not in deep and not _off(stored[n], reading)]
     dropped = reading.semantics.unknown_dropped
     if reading.semantics.unknown == "error" and any(not n.endswith(dropped) for n in unknown):
         outcome = refused(
@@ -95,6 +92,10 @@ def _placed(case: Case, reading: Resolution) -> Outcome:
         outcome = failed(f"drops {sample(lost)} silently", "every weight is used", fix)
         return sourced(outcome, reading, "unknown", "refused")
     note = f"{sample(unknown)} are ignored" if unknown else ""
+    if deep:
+        refuses = reading.semantics.unknown == "error"
+        does = "refuses" if refuses else "drops"
+        return blocked("checkpoint.depth", f"{does} {sample(deep)}", loud=refuses)
     return _absent(case, reading) or passed(
         f"{len(reading.tensors.loaded)} tensors are loaded", note
     )
@@ -109,7 +110,7 @@ def _absent(case: Case, reading: Resolution) -> Outcome | None:
     effect = "refuses to load without" if refuses else "leaves as allocated, silently,"
     deeper = all(n.startswith("layers.") and not n.startswith("layers.0.") for n in missing)
     by = "checkpoint.depth" if deeper else "checkpoint.tensors"
-    return blocked(by, f"{effect} {sample(missing)}")
+    return blocked(by, f"{effect} {sample(missing)}", loud=refuses)
 
 
 def _off(name: str, reading: Resolution) -> bool:
@@ -151,22 +152,29 @@ def shapes(eagle_case: Case) -> Outcome:
         return blocked("checkpoint.architecture", "this is no EAGLE-3 draft")
     if draft.quantised:
         return QUANTISED
+    return verdict(
+        _misfits(eagle_case),
+        "the shapes of the config",
+        f"{len(draft.tensors)} shapes fit the config",
+    )
+
+
+def _misfits(case: Case) -> list[str]:
+    """Say which tensors have another shape than the config calls for."""
+    draft = case.draft
     layers = max(draft.layers, 1)
-    states = draft.aux_states(eagle_case.target_width) or 0
+    states = draft.aux_states(case.target_width) or 0
     wanted = {
         **expected_shapes(draft.geometry, layers, states),
         **optional_shapes(draft.geometry, layers, states),
     }
     if draft.latent_attention:
         wanted |= latent_shapes(draft.config, draft.geometry)
-    problems = [
+    return [
         f"{info.name} is {list(info.shape)}, not {_shape(wanted[name])}"
         for name, info in draft.tensors.items()
         if name in wanted and name not in ELSEWHERE and not _fits(info, wanted[name])
     ]
-    return verdict(
-        problems, "the shapes of the config", f"{len(draft.tensors)} shapes fit the config"
-    )
 
 
 def _fits(info: TensorInfo, wanted: tuple[int | None, ...]) -> bool:
@@ -188,9 +196,12 @@ def engine_shapes(eagle_case: Case) -> Outcome:
     Fix: choose an engine that reads head_dim, or train with hidden_size / heads.
     Since: 0.1.0
     """
-    sizes = eagle_case.draft.geometry
+    draft, sizes = eagle_case.draft, eagle_case.draft.geometry
+    misfits = [] if draft.quantised or not is_eagle3(draft) else _misfits(eagle_case)
 
     def judge(reading: Resolution) -> Outcome:
+        if misfits:
+            return blocked("checkpoint.shapes", f"refuses to load: {misfits[0]}", loud=True)
         if reading.semantics.head_dim == "read" or None in (sizes.hidden_size, sizes.heads):
             return passed("reads head_dim")
         assert sizes.hidden_size is not None

@@ -42,7 +42,6 @@ TOKEN_MAP = (
         {
             "map_absent": "error",
             "map_equal_vocab": "used",
-            "map_dtypes": "any",
             "map_outside": "error",
             "map_duplicates": "error",
             "map_length": "error",

@@ -62,7 +62,6 @@ class Semantics:
     map_absent: Literal["identity", "zeros", "error"] = "identity"
     map_stored: Literal["used", "lost"] = "used"  # lost: loaded and then forgotten
     map_equal_vocab: Literal["used", "ignored", "error"] = "used"
-    map_dtypes: Literal["integer", "any"] = "any"
     map_outside: Literal["silent", "error", "device error"] = "silent"
     map_duplicates: Literal["harmless", "error"] = "harmless"
     map_length: Literal["unchecked", "error"] = "unchecked"

@@ -43,7 +43,6 @@ TOKEN_MAP = (
         {
             "map_absent": "identity",
             "map_equal_vocab": "used",
-            "map_dtypes": "any",
             "map_outside": "silent",
             "map_duplicates": "harmless",
             "map_length": "unchecked",

@@ -68,6 +68,25 @@ def is_installed(profile: EngineProfile) -> bool:
     return any(_has(name) for name in profile.distributions)
 
 
+def unknown_release(spec: str) -> str:
+    """Return the line that says that facts of another version are used than of the one installed.
+
+    Nothing is said where a version was named, or where the installed one is known.
+    """
+    parts = SPEC.fullmatch(spec.strip())
+    if parts is None or parts["versions"]:
+        return ""
+    profile = _profile(parts["name"], spec)
+    found = list(_releases(profile))
+    if not found or any(_covers(profile, version) for version in found):
+        return ""
+    name, latest = profile.name, profile.latest
+    return (
+        f"{name} {found[0].public} is installed, facts cover {profile.versions}: judged as "
+        f"{latest}; write {OPTION}={name}=={latest} to choose"
+    )
+
+
 def _has(distribution: str) -> bool:
     try:
         metadata.version(distribution)
@@ -126,14 +145,18 @@ def _installed(profile: EngineProfile) -> str | None:
 
     A profile read at one snapshot says nothing of the release that happens to be installed.
     """
+    known = (version for version in _releases(profile) if _covers(profile, version))
+    found = next(known, None)
+    return None if found is None else found.public
+
+
+def _releases(profile: EngineProfile) -> Iterator[Version]:
+    """Yield the versions of an engine's distributions that are installed here."""
     for name in profile.distributions if profile.versions else ():
         try:
-            version = Version(metadata.version(name))
+            yield Version(metadata.version(name))
         except (metadata.PackageNotFoundError, InvalidVersion):
             continue
-        if _covers(profile, version):
-            return version.public
-    return None
 
 
 def _covers(profile: EngineProfile, version: Version) -> bool:

@@ -25,13 +25,6 @@ class Captured:
     error: str = ""
     argument: str = ""
 
-    @property
-    def count(self) -> int | None:
-        """Return how many states arrive."""
-        if self.boundaries is None:
-            return None
-        return len(self.boundaries) if isinstance(self.boundaries, tuple) else 3
-
 
 @dataclass(frozen=True, slots=True)
 class Width:

@@ -10,6 +10,7 @@ from pytest_eagle_contract.boundaries import Boundaries, DefaultBoundaries, Rule
 from pytest_eagle_contract.checkpoint.config import Config, Located
 from pytest_eagle_contract.checkpoint.geometry import NESTED
 from pytest_eagle_contract.checkpoint.names import MAPS, expected_shapes, optional_shapes
+from pytest_eagle_contract.checkpoint.switches import controlling_switch
 from pytest_eagle_contract.engines.model import Engine, Reading, Semantics, Switch, readings
 from pytest_eagle_contract.engines.resolution import (
     Captured,
@@ -22,14 +23,6 @@ from pytest_eagle_contract.engines.resolution import (
 from pytest_eagle_contract.engines.since import honoured_since
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.pair import Draft, Target
-
-SWITCH_OF = {
-    "fc_norm.": "fc_norm",
-    "input_norm.": "norm_before_fc",
-    "fc.bias": "bias",
-    "proj.bias": "attention_bias",
-}
-"""The switch that makes an engine build a tensor, by part of its canonical name."""
 
 CREATED_ALWAYS = ("embed_tokens.weight", "d2t")
 
@@ -254,11 +247,6 @@ def _on(name: str, config: Config, facts: Semantics, switches: Mapping[str, Swit
         return any(flag is not None and flag.value for flag in flags)
     switch = controlling_switch(name)
     return switch is not None and switch in switches and switches[switch].value
-
-
-def controlling_switch(name: str) -> str | None:
-    """Return the switch that calls for a tensor, None for tensors no switch controls."""
-    return next((switch for part, switch in SWITCH_OF.items() if part in name), None)
 
 
 def _missing(

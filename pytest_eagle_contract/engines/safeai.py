@@ -39,7 +39,6 @@ TOKEN_MAP = (
         {
             "map_absent": "identity",
             "map_equal_vocab": "ignored",
-            "map_dtypes": "any",
             "map_outside": "silent",
             "map_duplicates": "harmless",
             "map_length": "error",

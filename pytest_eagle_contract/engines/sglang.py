@@ -77,7 +77,6 @@ TOKEN_MAP = (
         {
             "map_absent": "error",  # AttributeError: get_hot_token_id reads what was never set
             "map_equal_vocab": "used",
-            "map_dtypes": "any",
             "map_outside": "silent",
             "map_duplicates": "harmless",
             "map_length": "unchecked",

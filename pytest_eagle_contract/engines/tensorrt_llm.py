@@ -41,7 +41,6 @@ TOKEN_MAP = (
         {
             "map_absent": "error",
             "map_equal_vocab": "ignored",
-            "map_dtypes": "any",
             "map_outside": "silent",
             "map_duplicates": "harmless",
             "map_length": "error",

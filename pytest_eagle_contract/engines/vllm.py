@@ -98,7 +98,6 @@ TOKEN_MAP = (
             "map_absent": "identity",
             "map_stored": "used",
             "map_equal_vocab": "used",
-            "map_dtypes": "any",
             "map_outside": "device error",
             "map_duplicates": "harmless",
             "map_length": "error",

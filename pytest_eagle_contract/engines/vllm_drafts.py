@@ -146,8 +146,9 @@ DRAFT_CLASSES = (
         {
             **QWEN3_CLASS,
             "aux_count_keys": ("num_aux_layers", "num_aux_hidden_states", TOP_IDS, NESTED_IDS),
+            "switches": {"mlp_bias": OFF},
         },
-        f"{QWEN3_MODEL}; {QWEN3_LAYER}; models/qwen3.py:Qwen3Attention.__init__",
+        f"{QWEN3_MODEL}; {QWEN3_LAYER}; models/qwen3.py:Qwen3Attention, Qwen3MLP.__init__",
         ">=0.24",
         drafts=QWEN3_DRAFTS,
     ),
@@ -193,9 +194,10 @@ FORMATS = (
             "switches": {
                 "norm_before_residual": Switch("honoured", ("norm_before_residual",), default=True),
                 "use_aux_hidden_state": AUX_ALWAYS,
+                "mlp_bias": Switch("honoured", (f"{INNER}.mlp_bias",)),
             },
         },
-        f"{LOST}; measured in 0.32",
+        f"{LOST}; models/llama.py:LlamaDecoderLayer.__init__; measured in 0.32",
         ">=0.10.1",
         wrapped="any",
     ),
@@ -253,6 +255,7 @@ FORMATS = (
     Facts(
         {
             "qk_norm": True,
+            "switches": {"mlp_bias": OFF},
             "bias_switches": {
                 "q_proj.bias": (f"{INNER}.attention_bias",),
                 "k_proj.bias": (f"{INNER}.attention_bias",),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from pytest_eagle_contract.report.terminal import CELLS, closing
+from pytest_eagle_contract.report.terminal import cells, closing, known_lines, open_lines, quiet
+from pytest_eagle_contract.report.text import LABELS
 from pytest_eagle_contract.report.verdict import Record, verdict
+
+TICKS = re.compile("`+")
+MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 
 def markdown(
@@ -19,43 +24,54 @@ def markdown(
         "",
     ]
     if records:
-        subjects = list(dict.fromkeys(r["subject"] for r in records))
-        cells = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
-        lines += list(_rows(("contract", *subjects)))
-        for id in dict.fromkeys(r["id"] for r in records):
-            lines.append(_row((f"`{id}`", *(cells.get((id, s), "-") for s in subjects))))
+        head, rows = cells(records)
+        shown = [row for row in rows if not quiet(row)]
+        if shown:
+            lines += _head(*map(_escaped, head))
+            lines += [_row(_code(id), *map(_escaped, found)) for id, *found in shown]
+            lines.append("")
+        lines.append(f"{len(rows) - len(shown)} contracts pass on every subject.")
     if engines:
-        lines += ["", *_rows(("engine", "verdict", "reasons"))]
-        lines += [
-            _row(
-                (
-                    f"{e['name']} {e['version']} {e['runner'] or ''}",
-                    e["verdict"],
-                    ", ".join(e["reasons"]),
-                )
-            )
-            for e in engines
-        ]
+        lines += ["", *_head("draft", "engine", "verdict", "reasons")]
+        lines += [_row(*_engine(e)) for e in engines]
     for r in records:
         if r["outcome"] == "failed":
-            lines += ["", f"### `{r['id']}` on {r['subject']}", ""]
+            lines += ["", f"### {_code(r['id'])} on {_escaped(r['subject'])}", ""]
             lines += [
-                f"- **{label}**: {_escaped(r[label])}"
-                for label in ("measured", "expected", "why", "fix", "incident", "repeat")
+                f"- **{label}**: {_code(r[label]) if label == 'repeat' else _escaped(r[label])}"
+                for label in LABELS
                 if r[label]
             ]
+    lines += ["", *(f"- {_escaped(line)}" for line in known_lines(records))]
+    lines += ["", *(f"- not verified: {_escaped(line)}" for line in open_lines(records))]
     lines += ["", *(f"- known failures: {_escaped(c)}" for c in complaints)] if complaints else []
     return "\n".join(lines) + "\n"
 
 
-def _rows(head: tuple[str, ...]) -> Iterator[str]:
-    yield _row(head)
-    yield _row(("---",) * len(head))
+def _engine(row: Record) -> Iterator[str]:
+    yield _escaped(row["label"])
+    yield _escaped(" ".join(filter(None, (row["name"], row["version"], row["runner"]))))
+    yield row["verdict"]
+    yield ", ".join(map(_code, row["reasons"]))
 
 
-def _row(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(_escaped(c).strip() for c in cells) + " |"
+def _head(*cells: str) -> Iterator[str]:
+    yield _row(*cells)
+    yield _row(*("---",) * len(cells))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Return a text that Markdown shows as it is, whatever a checkpoint's names hold."""
+    return MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    """Return a text as code, fenced by more backticks than it holds in a row."""
+    longest = max((len(run) for run in TICKS.findall(text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")

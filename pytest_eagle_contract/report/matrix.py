@@ -6,26 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_eagle_contract.assess import FILES, Result
+from pytest_eagle_contract.contracts.result import FILES, Result
 from pytest_eagle_contract.engines.model import Engine
-
-HARMLESS_TO_ENGINES = frozenset(
-    {
-        "mapping.mask",
-        "mapping.coverage",
-        "mapping.token-map",
-        "mapping.side-files",
-        "checkpoint.tokenizer",
-    }
-)
-"""Contracts on files that no engine reads; a failure says nothing about how the draft serves."""
-
-CAPABILITIES = (
-    "--eagle-target",
-    "--eagle-prompts",
-    "--eagle-target with weights",
-    "a run with the draft",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,51 +18,55 @@ class Finding:
     on_files: bool
     status: str
     loud: bool
+    undecided: bool
+    reaches_engines: bool
     measured: str
-    needs: tuple[str, ...]
+
+    @property
+    def bad(self) -> bool:
+        """Tell whether the engine stops, or computes something else than was trained."""
+        return self.status == "failed" or self.loud
 
 
 def finding(result: Result) -> Finding:
     """Return a result as a finding."""
-    outcome = result.outcome
+    contract, outcome = result.contract, result.outcome
     return Finding(
-        result.contract.id,
+        contract.id,
         result.subject == FILES,
         outcome.status,
         outcome.loud,
+        outcome.undecided,
+        contract.reaches_engines,
         outcome.measured,
-        outcome.needs,
     )
 
 
 def recorded(record: Mapping[str, Any]) -> Finding:
     """Return a record as a finding; a known failure still spoils an engine's drafts."""
-    status = "failed" if record["outcome"] == "known" else record["outcome"]
     return Finding(
         record["id"],
         record["on"] == FILES,
-        status,
+        "failed" if record["outcome"] == "known" else record["outcome"],
         record["loud"],
+        record["undecided"],
+        record["reaches_engines"],
         record["measured"],
-        tuple(record["needs"]),
     )
 
 
 def engine_row(engine: Engine, findings: Iterable[Finding]) -> dict[str, Any]:
     """Return the engine's verdict with its reasons, as plain data.
 
-    `breaks` where it refuses to load, `degraded` where it computes something else than was
-    trained, `unknown` where the draft's intent decides and is not known, else `serves`.
+    `breaks` where it refuses to load or to run, `degraded` where it computes something else than
+    was trained, `unknown` where the draft's intent decides and is not known, else `serves`.
     """
-    reached = [f for f in findings if f.id not in HARMLESS_TO_ENGINES]
-    bad = sorted((f for f in reached if f.status == "failed"), key=lambda f: f.on_files)
-    doubts = [f for f in reached if undecided(f.status, f.needs)]
-    reasons = bad or sorted(doubts, key=lambda f: f.on_files)
-    if any(f.loud for f in bad):
-        verdict = "breaks"
-        reasons = sorted(bad, key=lambda f: (not f.loud, f.on_files))
-    elif bad:
-        verdict = "degraded"
+    reached = [f for f in findings if f.reaches_engines or not f.on_files]
+    bad = sorted((f for f in reached if f.bad), key=lambda f: (not f.loud, f.on_files))
+    doubts = sorted((f for f in reached if f.undecided), key=lambda f: f.on_files)
+    reasons = bad or doubts
+    if bad:
+        verdict = "breaks" if bad[0].loud else "degraded"
     else:
         verdict = "unknown" if doubts else "serves"
     return {
@@ -91,15 +77,3 @@ def engine_row(engine: Engine, findings: Iterable[Finding]) -> dict[str, Any]:
         "reasons": list(dict.fromkeys(f.id for f in reasons)),
         "first": reasons[0].measured if reasons else "",
     }
-
-
-def undecided(outcome: str, needs: Iterable[str]) -> bool:
-    """Tell whether an outcome is open for want of knowledge about the draft itself.
-
-    A capability that was not offered, and a fault that another contract names, leave it open for
-    other reasons.
-    """
-    needed = list(needs)
-    return outcome == "unverified" and any(
-        n not in CAPABILITIES and not n.partition(" ")[0].count(".") for n in needed
-    )

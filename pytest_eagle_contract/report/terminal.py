@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_eagle_contract.errors import one_line
 from pytest_eagle_contract.report.text import table
 from pytest_eagle_contract.report.verdict import Record, verdict
 
@@ -24,7 +25,7 @@ def write(
     """Write checkpoint, table, matrix, notes, what is not verified, and the verdict."""
     verbose = terminal.config.get_verbosity() > 0
     terminal.section("EAGLE-3 contracts")
-    for line in _checkpoints(records):
+    for line in summary(records):
         terminal.write_line(line)
     if records:
         terminal.write_line("")
@@ -33,7 +34,8 @@ def write(
     for block in (
         _matrix(engines),
         _notes(records, verbose),
-        _open(records),
+        known_lines(records),
+        _open_block(records),
         _complaints(complaints),
     ):
         if block:
@@ -47,16 +49,25 @@ def write(
 
 def contract_table(records: Sequence[Record], *, everything: bool) -> Iterator[str]:
     """Yield the table contract × subject; rows that pass everywhere only on request."""
-    subjects = list(dict.fromkeys(r["subject"] for r in records))
-    cells = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
-    ids = list(dict.fromkeys(r["id"] for r in records))
-    rows = {i: tuple(cells.get((i, s), "-") for s in subjects) for i in ids}
-    quiet = [] if everything else [i for i in ids if set(rows[i]) <= {"pass", "-"}]
-    shown = [i for i in ids if i not in quiet]
+    head, rows = cells(records)
+    shown = [row for row in rows if everything or not quiet(row)]
     if shown:
-        yield from table([("contract", *subjects), *((i, *rows[i]) for i in shown)])
-    if quiet:
-        yield f"{len(quiet)} contracts pass on every subject (-v lists them)"
+        yield from table([head, *shown])
+    if len(shown) < len(rows):
+        yield f"{len(rows) - len(shown)} contracts pass on every subject (-v lists them)"
+
+
+def cells(records: Sequence[Record]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the head and the rows of the table contract × subject."""
+    subjects = list(dict.fromkeys(r["subject"] for r in records))
+    found = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
+    ids = dict.fromkeys(r["id"] for r in records)
+    return ("contract", *subjects), [(i, *(found.get((i, s), "-") for s in subjects)) for i in ids]
+
+
+def quiet(row: tuple[str, ...]) -> bool:
+    """Tell whether a contract passes wherever it was checked."""
+    return set(row[1:]) <= {"pass", "-"}
 
 
 def closing(result: str, records: Sequence[Record]) -> str:
@@ -66,13 +77,14 @@ def closing(result: str, records: Sequence[Record]) -> str:
     return f"VERDICT: {result.upper()}" + (f" ({listed})" if listed else "")
 
 
-def _checkpoints(records: Sequence[Record]) -> Iterator[str]:
+def summary(records: Sequence[Record]) -> Iterator[str]:
+    """Yield what each draft is and was trained on."""
     seen: dict[str, Any] = {
         r["checkpoint"]["path"]: r["checkpoint"] for r in records if r["checkpoint"]
     }
     for path, found in seen.items():
         size = f"{found['draft_vocab_size'] or '?'} of {found['vocab_size'] or '?'} tokens"
-        yield f"{path}: trainer {found['trainer'] or 'not recognised'}, {size}"
+        yield f"{one_line(path)}: trainer {found['trainer'] or 'not recognised'}, {size}"
         yield f"trained on boundaries {found['layers']} ({found['evidence']})"
 
 
@@ -97,34 +109,53 @@ def _matrix(engines: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
-    # The notes of a failure stand with it.
-    noted = (r for r in records if r["outcome"] not in ("failed", "known"))
+def noted(records: Sequence[Record]) -> list[str]:
+    """Return the oddities of contracts that do not fail; those of a failure stand with it."""
+    sound = (r for r in records if r["outcome"] not in ("failed", "known"))
     several = len({r["checkpoint"]["path"] for r in records if r["checkpoint"]}) > 1
     found = dict.fromkeys(
-        f"note: {r['id']} [{r['subject']}]: {note}" if several else f"note: {r['id']}: {note}"
-        for r in noted
+        f"{r['id']} [{r['subject']}]: {note}" if several else f"{r['id']}: {note}"
+        for r in sound
         for note in r["notes"]
     )
-    listed = list(found)
+    return list(found)
+
+
+def _notes(records: Sequence[Record], verbose: bool) -> list[str]:
+    listed = [f"note: {line}" for line in noted(records)]
     if verbose or len(listed) <= MOST_NOTES:
         return listed
     return [*listed[:MOST_NOTES], f"{len(listed) - MOST_NOTES} more notes (-v lists them)"]
 
 
-def _open(records: Sequence[Record]) -> list[str]:
-    found = [r for r in records if r["outcome"] == "unverified"]
-    if not found:
-        return []
-    lines = [f"NOT VERIFIED: {len(found)}"]
+def known_lines(records: Sequence[Record]) -> list[str]:
+    """Return the failures that the user knows of, with the reasons given."""
+    found = [r for r in records if r["outcome"] == "known"]
+    return [f"known: {r['id']} [{r['subject']}]: {r['known']}" for r in found]
+
+
+def _open_block(records: Sequence[Record]) -> list[str]:
+    count = sum(r["outcome"] == "unverified" for r in records)
+    return (
+        [f"NOT VERIFIED: {count}", *(f"  {line}" for line in open_lines(records))] if count else []
+    )
+
+
+def open_lines(records: Sequence[Record]) -> Iterator[str]:
+    """Yield what was not verified and what would decide it, contracts of one reason together."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for r in found:
-        key = (r["measured"], " or ".join(r["needs"]))
+    for r in (r for r in records if r["outcome"] == "unverified"):
+        key = (r["measured"], _way_on(r))
         grouped.setdefault(key, []).append(f"{r['id']} [{r['subject']}]")
-    for (measured, needs), names in grouped.items():
+    for (measured, way_on), names in grouped.items():
         where = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        lines.append(f"  {where}: {measured}" + (f" -> decided by {needs}" if needs else ""))
-    return lines
+        yield f"{where}: {measured}{way_on}"
+
+
+def _way_on(record: Record) -> str:
+    if record["blocked_by"]:
+        return f" -> follows from {' or '.join(record['blocked_by'])}"
+    return f" -> decided by {' or '.join(record['decided_by'])}" if record["decided_by"] else ""
 
 
 def _complaints(complaints: Sequence[str]) -> list[str]:

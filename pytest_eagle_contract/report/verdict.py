@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_eagle_contract.report.matrix import undecided
-
 Record = Mapping[str, Any]
 FIELDS = (
     "id",
@@ -19,6 +17,8 @@ FIELDS = (
     "incident",
     "notes",
     "needs",
+    "blocked_by",
+    "known",
     "nodeid",
 )
 PRIVATE = frozenset({"first", "place", "label"})
@@ -32,7 +32,7 @@ def verdict(records: Sequence[Record], complaints: Sequence[str]) -> str:
     """
     if complaints or any(r["outcome"] == "failed" for r in records):
         return "fail"
-    if any(undecided(r["outcome"], r["needs"]) for r in records):
+    if any(r["undecided"] for r in records):
         return "unverified"
     return "pass" if any(r["outcome"] in ("passed", "known") for r in records) else "unverified"
 

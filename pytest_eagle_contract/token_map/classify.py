@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Reading:
         return self.legal and self.unlike_mask == 0
 
     def __str__(self) -> str:
-        name = "offsets" if self.token_map.form is Form.OFFSETS else "absolute ids"
+        name = _NAMES[self.token_map.form]
         top = self.token_map.vocab_size - 1
         faults = [
             f"{count:,} {what}"
@@ -76,6 +77,8 @@ def classify(stored: StoredMap, vocab_size: int | None = None) -> Classification
     `vocab_size` is V; without it the file's own statement, then t2d's length is taken. The name of
     the numbers counts only where the values allow both readings.
     """
+    if stored.problem:
+        return Classification(Form.NEITHER, stored.problem, True)
     size = _vocabulary(stored, vocab_size)
     if size is None:
         return Classification(Form.AMBIGUOUS, "the target's vocabulary size is not known", False)
@@ -101,6 +104,29 @@ def classify(stored: StoredMap, vocab_size: int | None = None) -> Classification
     if chosen is not None:
         token_map = TokenMap(chosen.token_map.targets, size, form, stored.where)
     return Classification(form, evidence, certain, token_map, (offsets, absolute))
+
+
+def settled(found: Classification, others: Iterable[StoredMap]) -> Classification:
+    """Return a classification that other files decide, where the numbers alone did not.
+
+    `others` are maps of the same draft whose own form is certain, by their name or their mask.
+    """
+    if found.certain or not found.readings:
+        return found
+    for other in others:
+        told = classify(other, found.readings[0].token_map.vocab_size)
+        for reading in found.readings if told.certain else ():
+            read = reading.token_map
+            if read == told.token_map:
+                # Zeros are offsets of a prefix, which classify calls the identity.
+                form = found.form if found.form is Form.IDENTITY else read.form
+                evidence = f"as {_NAMES[read.form]} it is the map of {other.where}"
+                chosen = TokenMap(read.targets, read.vocab_size, form, read.where)
+                return replace(found, form=form, evidence=evidence, certain=True, token_map=chosen)
+    return found
+
+
+_NAMES = {Form.OFFSETS: "offsets", Form.ABSOLUTE: "absolute ids"}
 
 
 def _vocabulary(stored: StoredMap, given: int | None) -> int | None:

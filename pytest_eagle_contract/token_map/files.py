@@ -63,6 +63,14 @@ def stored_in_file(path: str | Path) -> StoredMap:
     return reader(found)
 
 
+def stored_beside(path: Path) -> StoredMap:
+    """Return the map of a side file that nobody named; one that cannot be used says its problem."""
+    try:
+        return stored_in_file(path)
+    except InputError as error:
+        return StoredMap(np.zeros(0, np.int64), "I64", "d2t", path.name, problem=str(error))
+
+
 def _inside(directory: Path) -> Path:
     names = files.children(directory)
     if "d2t.npy" in names:
@@ -138,6 +146,9 @@ def _read_safetensors(path: Path) -> StoredMap:
     stored = stored_in_checkpoint(bare)
     if stored is None:
         raise InputError(path, "", "holds no d2t", REMEDY)
+    fault = stored.problem or stored.mask_problem
+    if fault:
+        raise InputError(path, "", fault.removeprefix(f"{path.name}: "), REMEDY)
     return stored
 
 

@@ -30,8 +30,6 @@ ANGELSLIM = TrainerProfile(
         "norm_output": False,
     },
     map_order="ascending",
-    ships_t2d=True,
-    map_when_equal=True,
     embedding="target's",
     rope_theta=10_000.0,
     sources={
@@ -42,7 +40,6 @@ ANGELSLIM = TrainerProfile(
         "order": "train: concatenated in the order of the config",
         "trained_as": "train/models/llama_eagle3.py:Eagle3LlamaForCausalLM.forward",
         "map_order": "as SpecForge's: ascending",
-        "map_when_equal": "train/models/llama_eagle3.py: the buffers always exist",
         "embedding": "freeze_embed_weights; left out under ZeRO-3 alone",
         "rope_theta": "train/models/llama_eagle3.py:LlamaAttention._init_rope passes no base but "
         "for mrope; sfllm#32 measured 2.39 with the declared base and 2.50 with 10,000",

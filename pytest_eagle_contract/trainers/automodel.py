@@ -31,8 +31,6 @@ AUTOMODEL = TrainerProfile(
     switch_defaults={"fc_norm": False, "norm_output": False},
     trained_as={"norm_before_residual": False, "norm_before_fc": False},
     map_order="special ids, then frequency",
-    ships_t2d=True,
-    map_when_equal=False,
     embedding="target's",
     sources={
         "signatures": "draft_llama.py:LlamaEagle3DraftModel; components/checkpoint/addons.py; "
@@ -44,7 +42,6 @@ AUTOMODEL = TrainerProfile(
         "switch_defaults": "draft_llama.py:LlamaEagle3DraftModel.__init__, getattr defaults",
         "trained_as": "draft_llama.py:LlamaEagle3DraftModel.forward keeps the raw residual",
         "map_order": "bos, eos, pad, unk, then a stable argsort of the counts",
-        "map_when_equal": "draft_llama.py: buffers only where draft_vocab_size < vocab_size",
         "embedding": "recipes/llm/train_eagle3.py: freeze_embeddings is true by default",
     },
 )

@@ -32,8 +32,6 @@ EAGLE = TrainerProfile(
         "norm_output": False,
     },
     map_order="ascending",
-    ships_t2d=True,
-    map_when_equal=True,
     embedding="left out",
     rope_theta=10_000.0,
     sources={

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.checkpoint.geometry import EAGLE, places
+from collections.abc import Sequence
+
+from pytest_eagle_contract.checkpoint.switches import SWITCHES, TENSOR_OF, switch_places
 from pytest_eagle_contract.intent import Evidence, Intent, Stated
 from pytest_eagle_contract.pair import Draft, Target
-from pytest_eagle_contract.token_map import Classification, TokenMap, classify
-from pytest_eagle_contract.trainers.layer_ids import intended_layers
+from pytest_eagle_contract.token_map import (
+    Classification,
+    StoredMap,
+    TokenMap,
+    classify,
+    settled,
+)
+from pytest_eagle_contract.trainers.layer_ids import Author, intended_layers
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
-SWITCHES = (
-    "norm_before_residual",
-    "norm_before_fc",
-    "fc_norm",
-    "norm_output",
-    "use_aux_hidden_state",
-)
 NAMED = "--eagle-trainer"
 """Why a trainer is known where the user named it."""
 
-SHOWN_BY = {"norm_before_fc": "input_norm.weight", "fc_norm": "fc_norm.0.weight"}
 REFERENCE_SWITCHES = {name: name == "use_aux_hidden_state" for name in SWITCHES}
 """What the EAGLE-3 reference computes: aux states, none of the later norms."""
 
@@ -29,14 +29,22 @@ def read_intent(
     target: Target | None,
     trainer: Stated[TrainerProfile],
     aux_layers: tuple[int, ...] | None = None,
+    side_maps: Sequence[StoredMap] = (),
 ) -> Intent:
-    """Return the trainer's intent; `aux_layers` are the user's own boundaries."""
+    """Return the trainer's intent.
+
+    `aux_layers` are the user's own boundaries; `side_maps` settle a map that its own numbers leave
+    open.
+    """
     profile = trainer.value
     layers = target.layers if target else None
-    captured = intended_layers(draft.config, profile, layers, aux_layers)
-    token_map, classification = _token_map(draft)
+    named = trainer.reason == NAMED
+    author = Author(profile, trainer.evidence)
+    captured = intended_layers(draft.config, author, layers, aux_layers)
+    token_map, classification = _token_map(draft, side_maps)
     return Intent(
         trainer=Stated(profile.name if profile else None, trainer.evidence, trainer.reason),
+        trainer_named=named,
         boundaries=captured.boundaries,
         readings=captured.readings,
         contradiction=captured.contradiction,
@@ -44,43 +52,43 @@ def read_intent(
         token_map=token_map,
         classification=classification,
         map_order=profile.map_order if profile else "unknown",
-        switches={name: _switch(name, draft, profile) for name in SWITCHES},
+        switches={name: _switch(name, draft, trainer) for name in SWITCHES},
         owns_embedding=_embedding(draft, profile),
-        rope_theta=_rope_theta(draft, profile, named=trainer.reason == NAMED),
+        rope_theta=_rope_theta(draft, profile, named=named),
     )
 
 
-def switch_places(name: str) -> tuple[str, ...]:
-    """Return every place where a switch of the draft may be written."""
-    return (*places(name), f"{EAGLE}.{name}")
-
-
-def _switch(name: str, draft: Draft, trainer: TrainerProfile | None) -> Stated[bool]:
+def _switch(name: str, draft: Draft, by: Stated[TrainerProfile]) -> Stated[bool]:
+    trainer, written = by.value, draft.config.flag(*switch_places(name))
     if trainer is not None and name in trainer.trained_as:
         value = trainer.trained_as[name]
-        return Stated(
-            value, Evidence.DECLARED, f"{trainer.title} trains it so whatever the key says"
-        )
-    written = draft.config.flag(*switch_places(name))
+        reason = f"{trainer.title} trains it so whatever a key says"
+        if written is None or written.value == value or by.certain:
+            return Stated(value, by.evidence, reason)
+        doubt = f"{written.where} says otherwise, and the files only suggest {trainer.title}"
+        return Stated(None, Evidence.UNKNOWN, f"{reason}; {doubt}")
     if written is not None:
         return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")
-    shown = SHOWN_BY.get(name)
+    shown = TENSOR_OF.get(name)
     if shown is not None and shown in draft.tensors:
         return Stated(True, Evidence.DECLARED, f"the checkpoint holds {shown}")
     if trainer is not None and name in trainer.switch_defaults:
-        value = trainer.switch_defaults[name]
-        return Stated(value, Evidence.DEFAULT, f"{trainer.title}'s default, the key is not written")
+        evidence = Evidence.DECLARED if by.reason == NAMED else Evidence.DEFAULT
+        reason = f"{trainer.title}'s default, the key is not written"
+        return Stated(trainer.switch_defaults[name], evidence, reason)
     return Stated(
         REFERENCE_SWITCHES[name], Evidence.DEFAULT, "the reference's, the key is not written"
     )
 
 
-def _token_map(draft: Draft) -> tuple[Stated[TokenMap], Classification | None]:
+def _token_map(
+    draft: Draft, side_maps: Sequence[StoredMap]
+) -> tuple[Stated[TokenMap], Classification | None]:
     stored, sizes = draft.stored_map, draft.geometry
     if stored is None:
         return Stated(None, Evidence.UNKNOWN, "the checkpoint holds no d2t"), None
     vocab = sizes.vocab_size.value if sizes.vocab_size else None
-    found = classify(stored, vocab)
+    found = settled(classify(stored, vocab), side_maps)
     if found.token_map is None:
         return Stated(None, Evidence.UNKNOWN, found.evidence), found
     evidence = Evidence.DECLARED if found.certain else Evidence.DEFAULT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_eagle_contract.boundaries import REFERENCE, Boundaries, DefaultBoundaries, convert
 from pytest_eagle_contract.checkpoint.config import Config, Located
@@ -27,6 +27,7 @@ class LayerIntent:
 
 
 OTHER = (
+    "eagle_config.target_hidden_layer_ids",
     "eagle_config.layer_ids",
     "aux_hidden_states_layer_ids",
     "target_layer_ids",
@@ -34,8 +35,25 @@ OTHER = (
 )
 """Names under which ids were seen that few engines read."""
 
+Ids = Located[tuple[int, ...]]
 
-def written_ids(config: Config) -> list[Located[tuple[int, ...]]]:
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Hold the trainer of a draft, if one is known, and how surely it is known."""
+
+    profile: TrainerProfile | None
+    evidence: Evidence = Evidence.DECLARED
+
+    def owns(self, written: Ids) -> bool:
+        """Tell whether ids stand where this trainer writes its own.
+
+        Ids elsewhere were added by someone else, in his own counting.
+        """
+        return self.profile is not None and written.where in self.profile.ids_places
+
+
+def written_ids(config: Config) -> list[Ids]:
     """Return every list of layer ids in the config, the standard places first."""
     found = [config.integers(key) for key in (NESTED, TOP, *OTHER)]
     return [located for located in found if located is not None]
@@ -43,7 +61,7 @@ def written_ids(config: Config) -> list[Located[tuple[int, ...]]]:
 
 def intended_layers(
     config: Config,
-    trainer: TrainerProfile | None,
+    author: Author,
     layers: int | None,
     given: tuple[int, ...] | None,
 ) -> LayerIntent:
@@ -62,49 +80,65 @@ def intended_layers(
             Stated((), Evidence.DECLARED, f"{off.where} is false: only the final state is used"),
             Stated("listed", Evidence.DECLARED, "one state has no order"),
         )
-    top, nested = config.integers(TOP), config.integers(NESTED)
+    written = written_ids(config)
+    if not written:
+        return _none_written(author.profile)
+    top, nested = (next((w for w in written if w.where == place), None) for place in (TOP, NESTED))
     if top is not None and nested is not None:
-        return _both(top, nested, trainer)
-    written = next(iter(written_ids(config)), None)
-    return _none_written(trainer) if written is None else _one(written, config, trainer, layers)
+        found = _both(top, nested, author)
+    else:
+        first = next((w for w in written if author.owns(w)), written[0])
+        found = _one(first, config, author, layers)
+    return _held_against(found, written)
 
 
-def _both(
-    top: Located[tuple[int, ...]], nested: Located[tuple[int, ...]], trainer: TrainerProfile | None
-) -> LayerIntent:
+def _both(top: Ids, nested: Ids, author: Author) -> LayerIntent:
     if nested.value == tuple(i - 1 for i in top.value):
         reason = f"{top.where} {list(top.value)}, and {nested.where} says the same as layer outputs"
-        return LayerIntent(Stated(top.value, Evidence.DECLARED, reason), _order(trainer, top.value))
-    if trainer is not None and top.value == nested.value and TOP in trainer.ids_places:
-        return _by_trainer(top, trainer)
-    reason = f"{top.where} {list(top.value)} and {nested.where} {list(nested.value)} contradict"
+        return LayerIntent(Stated(top.value, Evidence.DECLARED, reason), _order(author, top.value))
+    if top.value == nested.value and author.owns(top):
+        return _by_trainer(top, author)
+    return _contradiction(top, nested, author)
+
+
+def _contradiction(one: Ids, other: Ids, author: Author) -> LayerIntent:
+    reason = f"{one.where} {list(one.value)} and {other.where} {list(other.value)} contradict"
     return LayerIntent(
         Stated(None, Evidence.UNKNOWN, reason),
-        _order(trainer, top.value),
-        _readings(top.value, prefix="top level ") | _readings(nested.value, prefix="nested "),
+        _order(author, one.value),
+        _readings(one.value, one.where) | _readings(other.value, other.where),
         contradiction=reason,
     )
 
 
-def _one(
-    written: Located[tuple[int, ...]],
-    config: Config,
-    trainer: TrainerProfile | None,
-    layers: int | None,
-) -> LayerIntent:
-    ids, order = written.value, _order(trainer, written.value)
+def _held_against(found: LayerIntent, written: Sequence[Ids]) -> LayerIntent:
+    """Return what was found, or the contradiction with a list that neither counting explains."""
+    known = found.boundaries.value
+    meant = [known] if isinstance(known, tuple) else list(found.readings.values())
+    sets = [sorted(i - shift for i in b) for b in meant if isinstance(b, tuple) for shift in (0, 1)]
+    odd = [w for w in written if w.value and sorted(w.value) not in sets]
+    if found.contradiction or not odd:
+        return found
+    reason = f"{odd[0].where} {list(odd[0].value)} contradicts {found.boundaries.reason}"
+    unknown: Stated[Boundaries] = Stated(None, Evidence.UNKNOWN, reason)
+    first = {"as found first": known} if known is not None else found.readings
+    readings = first | _readings(odd[0].value, odd[0].where)
+    return replace(found, boundaries=unknown, readings=readings, contradiction=reason)
+
+
+def _one(written: Ids, config: Config, author: Author, layers: int | None) -> LayerIntent:
+    ids, order = written.value, _order(author, written.value)
     if layers is not None and ids and max(ids) == layers:
         reason = f"{written.where} holds {layers} = L, which no layer output is called"
-        return LayerIntent(Stated(_in_order(ids, trainer), Evidence.DECLARED, reason), order)
-    if _counts_boundaries(written, config, trainer) and _default_outputs(ids, layers):
+        return LayerIntent(Stated(_in_order(ids, author), Evidence.DECLARED, reason), order)
+    if _counts_boundaries(written, config, author) and _default_outputs(ids, layers):
         reason = (
             f"{written.where} {list(ids)} counts boundaries by its format, and is the default set "
             f"{OUTPUT_DEFAULT} of layer outputs: converters copy ids without counting anew"
         )
         return LayerIntent(Stated(None, Evidence.UNKNOWN, reason), order, _readings(ids))
-    # Ids at a place where the trainer writes none were added by someone else, in his own counting.
-    if trainer is not None and written.where in trainer.ids_places:
-        return _by_trainer(written, trainer)
+    if author.owns(written) and author.evidence is Evidence.DECLARED:
+        return _by_trainer(written, author)
     if config.has("speculators_model_type"):
         reason = f"{written.where}: the speculators format counts boundaries"
         return LayerIntent(Stated(ids, Evidence.DECLARED, reason), order)
@@ -119,15 +153,15 @@ def _one(
             )
             boundaries = tuple(i + shift for i in ids)
             return LayerIntent(Stated(boundaries, Evidence.DECLARED, reason), order)
+    if author.owns(written):
+        return _by_trainer(written, author)
     reason = f"{written.where} {list(ids)} could be layer outputs or boundaries"
     return LayerIntent(Stated(None, Evidence.UNKNOWN, reason), order, _readings(ids))
 
 
-def _counts_boundaries(
-    written: Located[tuple[int, ...]], config: Config, trainer: TrainerProfile | None
-) -> bool:
-    if trainer is not None and written.where in trainer.ids_places:
-        return trainer.ids_mean == "boundary"
+def _counts_boundaries(written: Ids, config: Config, author: Author) -> bool:
+    if author.profile is not None and author.owns(written):
+        return author.profile.ids_mean == "boundary"
     return config.has("speculators_model_type")
 
 
@@ -136,17 +170,22 @@ def _default_outputs(ids: Sequence[int], layers: int | None) -> bool:
     return count is not None and layers in (None, count)
 
 
-def _by_trainer(written: Located[tuple[int, ...]], trainer: TrainerProfile) -> LayerIntent:
-    boundaries = _in_order(convert(written.value, trainer.ids_mean, None) or (), trainer)
-    meaning = "boundaries" if trainer.ids_mean == "boundary" else "layer outputs"
-    reason = f"{written.where} {list(written.value)}: {trainer.title} counts {meaning}"
-    return LayerIntent(
-        Stated(boundaries, Evidence.DECLARED, reason), _order(trainer, written.value)
-    )
+def _by_trainer(written: Ids, author: Author) -> LayerIntent:
+    assert author.profile is not None
+    counting = author.profile.ids_mean
+    boundaries = _in_order(convert(written.value, counting, None) or (), author)
+    meaning = "boundaries" if counting == "boundary" else "layer outputs"
+    reason = f"{written.where} {list(written.value)}: {author.profile.title} counts {meaning}"
+    readings: dict[str, Boundaries] = {}
+    if author.evidence is not Evidence.DECLARED:
+        reason += f", and the files only suggest {author.profile.title}"
+        readings = _readings(written.value)
+    stated: Stated[Boundaries] = Stated(boundaries, author.evidence, reason)
+    return LayerIntent(stated, _order(author, written.value), readings)
 
 
-def _in_order(boundaries: tuple[int, ...], trainer: TrainerProfile | None) -> tuple[int, ...]:
-    sorts = trainer is not None and trainer.order == "ascending"
+def _in_order(boundaries: tuple[int, ...], author: Author) -> tuple[int, ...]:
+    sorts = author.profile is not None and author.profile.order == "ascending"
     return tuple(sorted(boundaries)) if sorts else boundaries
 
 
@@ -162,17 +201,18 @@ def _none_written(trainer: TrainerProfile | None) -> LayerIntent:
     )
 
 
-def _order(trainer: TrainerProfile | None, ids: Sequence[int]) -> Stated[str]:
+def _order(author: Author, ids: Sequence[int]) -> Stated[str]:
+    trainer = author.profile
     if list(ids) == sorted(ids):
         return Stated("ascending", Evidence.DECLARED, "the ids ascend")
     if trainer is None:
         reason = "the ids do not ascend, and whether fc was trained in that order is not written"
         return Stated(None, Evidence.UNKNOWN, reason)
-    return Stated(trainer.order, Evidence.DECLARED, f"{trainer.title} concatenates {trainer.order}")
+    return Stated(trainer.order, author.evidence, f"{trainer.title} concatenates {trainer.order}")
 
 
-def _readings(ids: Sequence[int], prefix: str = "") -> dict[str, Boundaries]:
+def _readings(ids: Sequence[int], where: str = "") -> dict[str, Boundaries]:
     return {
-        f"{prefix}as layer outputs": tuple(i + 1 for i in ids),
-        f"{prefix}as boundaries": tuple(ids),
+        f"{where} as layer outputs".strip(): tuple(i + 1 for i in ids),
+        f"{where} as boundaries".strip(): tuple(ids),
     }

@@ -13,12 +13,15 @@ NESTED_IDS = f"eagle_config.{TOP_IDS}"
 """The two places where trainers write layer ids."""
 
 
+SURE = 30
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """List what a checkpoint shows when a trainer wrote it; all of it must be there.
 
     `strength` ranks signatures of several trainers that hold at once: the highest wins, and equal
-    ones leave the trainer unknown.
+    ones leave the trainer unknown. Below SURE, others may well write the same.
     """
 
     strength: int
@@ -30,7 +33,6 @@ class Signature:
     absent_tensors: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    layouts: frozenset[str] = frozenset()
 
 
 PLAIN_EAGLE3 = Signature(
@@ -59,12 +61,9 @@ class TrainerProfile:
     ids_places: tuple[str, ...]
     default: DefaultBoundaries = REFERENCE
     order: Literal["ascending", "listed"] = "ascending"
-    writes_ids: bool = False
     switch_defaults: Mapping[str, bool] = field(default_factory=dict)
     trained_as: Mapping[str, bool] = field(default_factory=dict)
     map_order: str = "ascending"
-    ships_t2d: bool = True
-    map_when_equal: bool = True
     embedding: Literal["trained or kept", "target's", "left out"] = "target's"
     rope_theta: float | None = None
     sources: Mapping[str, str] = field(default_factory=dict)

@@ -35,13 +35,10 @@ MODELOPT = TrainerProfile(
     ids_mean="output",
     ids_places=(NESTED_IDS,),
     order="ascending",
-    writes_ids=True,
     switch_defaults={"norm_before_fc": False, "fc_norm": False, "norm_output": False},
     # convert_to_vllm_ckpt writes true whatever was trained.
     trained_as={"norm_before_residual": False},
     map_order="frequency",
-    ships_t2d=False,
-    map_when_equal=False,
     embedding="left out",
     sources={
         "signatures": "export/plugins/hf_spec_export.py:EagleExporter.export, "
@@ -52,7 +49,6 @@ MODELOPT = TrainerProfile(
         "order": "forward hooks run in layer order, whatever order the file lists",
         "trained_as": "modeling_eagle.py: HF LlamaDecoderLayer.forward keeps the raw residual",
         "map_order": "calibrate_frequent_vocab: Counter.most_common",
-        "ships_t2d": "LLAMA_EAGLE_SINGLE_LAYER holds no t2d",
         "embedding": "LLAMA_EAGLE_SINGLE_LAYER holds no embedding",
     },
 )

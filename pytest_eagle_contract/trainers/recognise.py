@@ -6,11 +6,14 @@ from collections.abc import Iterable
 
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft
-from pytest_eagle_contract.trainers.model import Signature, TrainerProfile
+from pytest_eagle_contract.trainers.model import SURE, Signature, TrainerProfile
 
 
 def recognise(draft: Draft, profiles: Iterable[TrainerProfile]) -> Stated[TrainerProfile]:
-    """Return the trainer with the strongest matching signature, none where two are equal."""
+    """Return the trainer with the strongest matching signature, none where two are equal.
+
+    The evidence is only a default where the signature is what others might write too.
+    """
     matches = [
         (signature.strength, profile, signature.says)
         for profile in profiles
@@ -24,7 +27,7 @@ def recognise(draft: Draft, profiles: Iterable[TrainerProfile]) -> Stated[Traine
     if len(best) > 1:
         return Stated(None, Evidence.UNKNOWN, f"fits {', '.join(sorted(best))} alike")
     profile, says = next(iter(best.values()))
-    return Stated(profile, Evidence.DECLARED, says)
+    return Stated(profile, Evidence.DECLARED if strongest >= SURE else Evidence.DEFAULT, says)
 
 
 def shows(draft: Draft, signature: Signature) -> bool:
@@ -35,7 +38,6 @@ def shows(draft: Draft, signature: Signature) -> bool:
         (
             not signature.architectures
             or (written is not None and not signature.architectures.isdisjoint(written.value)),
-            not signature.layouts or draft.checkpoint.layout in signature.layouts,
             all(config.has(key) for key in signature.keys),
             not any(config.has(key) for key in signature.absent_keys),
             all(name in raw for name in signature.tensors),

@@ -33,8 +33,6 @@ SPECFORGE = TrainerProfile(
         "norm_before_fc": False,
     },
     map_order="ascending",
-    ships_t2d=True,
-    map_when_equal=True,
     embedding="target's",
     sources={
         "signatures": "export/to_hf.py:export_to_hf, export/to_sglang.py:export_to_sglang; the "
@@ -46,7 +44,6 @@ SPECFORGE = TrainerProfile(
         "order": "inferred: SGLang captures in layer order",
         "trained_as": "Eagle3Model.forward, LlamaForCausalLMEagle3.compute_logits",
         "map_order": "assembly.py:_install_dataset_vocab_mapping",
-        "map_when_equal": "LlamaForCausalLMEagle3.__init__: zeros and all True by default",
         "embedding": "build_eagle3_draft: freeze_embedding; to_sglang drops it",
     },
 )

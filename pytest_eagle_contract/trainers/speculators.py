@@ -22,7 +22,6 @@ SPECULATORS = TrainerProfile(
     ids_mean="boundary",
     ids_places=(TOP_IDS,),
     order="ascending",
-    writes_ids=True,
     # The trainer always writes its switches. A file without one was edited, and the config class
     # then reads false, whatever the command line's own default is.
     switch_defaults={
@@ -32,8 +31,6 @@ SPECULATORS = TrainerProfile(
         "norm_output": False,
     },
     map_order="ascending",
-    ships_t2d=True,
-    map_when_equal=False,
     embedding="target's",
     sources={
         "signatures": "models/eagle3/core.py:Eagle3DraftModel; save_pretrained names the class",
@@ -43,7 +40,6 @@ SPECULATORS = TrainerProfile(
         "order": "inferred: vLLM extracts in layer order",
         "switch_defaults": "models/eagle3/config.py:Eagle3SpeculatorConfig, the class's defaults",
         "map_order": "model.py:DraftVocabMixin",
-        "map_when_equal": "model.py:DraftVocabMixin, no buffers where both vocabularies are equal",
         "embedding": "models/eagle3/core.py: input_embeds are taken under no_grad",
     },
 )

@@ -40,8 +40,6 @@ VERL_SPECO = TrainerProfile(
     switch_defaults={"fc_norm": False},
     trained_as={"norm_output": False, "norm_before_residual": False, "norm_before_fc": False},
     map_order="ascending",
-    ships_t2d=True,
-    map_when_equal=True,
     embedding="target's",
     sources={
         "signatures": "models/auto.py:_normalize_eagle3_config_dict; "
@@ -53,7 +51,6 @@ VERL_SPECO = TrainerProfile(
         "order": "_resolve_hidden_state, in the order listed",
         "trained_as": "models/eagle/llama_eagle.py:LlamaForCausalLMEagle3.forward",
         "map_order": "data/preprocessing.py:generate_vocab_mapping_file; training counts along t2d",
-        "map_when_equal": "models/eagle/llama_eagle.py: d2t = arange by default",
         "embedding": "overwritten by the target's and frozen",
     },
 )

@@ -72,6 +72,13 @@ def test_the_output_shown_is_what_a_run_prints(pytester: pytest.Pytester) -> Non
             assert line.strip() in printed
 
 
+def test_the_matrix_shown_is_what_a_run_prints(pytester: pytest.Pytester) -> None:
+    draft, target = ROOT / "fixtures/good/specforge-ids", ROOT / "fixtures/targets/llama"
+    result = pytester.runpytest_inprocess(f"--eagle-ckpt={draft}", f"--eagle-target={target}")
+    shown = next(b for b in blocks("") if "first reason" in b)
+    assert set(shown.splitlines()) <= set(result.outlines)
+
+
 def test_an_exporter_judges_what_it_writes(pytester: pytest.Pytester) -> None:
     conftest = next(b for b in blocks("python") if "eagle_checkpoint" in b)
     sound = ROOT / "fixtures" / "example" / "sound"

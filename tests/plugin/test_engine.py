@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import metadata
+
 import pytest
 
 from .helpers import absolute, changed, failing, options, outcomes, refused, report
@@ -20,6 +22,14 @@ def test_repeated(pytester: pytest.Pytester) -> None:
     )
     subjects = {subject for _, subject in outcomes(report(result, pytester.path))}
     assert subjects == {"files", "sglang 0.5.23", "vllm 0.32.0 v1", "vllm 0.32.0 v2"}
+
+
+def test_named_twice_is_judged_once(pytester: pytest.Pytester) -> None:
+    alike = ["--eagle-engine=vllm==0.32.0:v2", "--eagle-engine=vllm"]
+    result = pytester.runpytest_inprocess(*options(engine="vllm:v2"), *alike, REPORT)
+    document = report(result, pytester.path)
+    assert len(document["contracts"]) == len(outcomes(document))
+    assert [e["runner"] for e in document["engines"]] == ["v2"]
 
 
 def test_runner_changes_the_judgement(pytester: pytest.Pytester) -> None:
@@ -75,3 +85,18 @@ def test_matrix_does_not_hide_a_fault_of_the_files(pytester: pytest.Pytester) ->
     document = report(result, pytester.path)
     assert failing(document) == {("mapping.offsets", "files")}
     assert {e["verdict"] for e in document["engines"]} <= {"degraded", "breaks"}
+
+
+def test_a_release_without_facts_is_said_once(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda n: "9.40" if n == "vllm" else real(n))
+    result = pytester.runpytest_inprocess(*options(engine="vllm"), "--eagle-engine=vllm:v1")
+    said = [line for line in result.outlines if "is installed" in line]
+    assert said == [
+        "note: vllm 9.40 is installed, facts cover >=0.8.5,<0.33: judged as 0.32.0; "
+        "write --eagle-engine=vllm==0.32.0 to choose"
+    ]
+    result = pytester.runpytest_inprocess(*options(engine="vllm==0.32.0"))
+    result.stdout.no_fnmatch_line("*is installed*")

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from .helpers import DRAFT, TARGET, options
+from pytest_eagle_contract.checkpoint import safetensors_source
+
+from .helpers import DRAFT, OTHER, TARGET, options, refused, report
 
 USER = """
 import numpy as np
@@ -74,7 +78,7 @@ def test_read_nothing_before_they_are_used(pytester: pytest.Pytester) -> None:
             return {str(DRAFT)!r}
         """
     )
-    pytester.makepyfile("def test_mine(eagle_intent): assert eagle_intent.boundaries.certain")
+    pytester.makepyfile("def test_mine(eagle_intent): assert eagle_intent.boundaries.value")
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
@@ -90,3 +94,90 @@ def test_overridden_draft_with_stated_inputs(pytester: pytest.Pytester) -> None:
     )
     file = pytester.makepyfile("def test_mine(eagle_target_config): assert eagle_target_config")
     pytester.runpytest_inprocess(f"--eagle-target={TARGET}", file).assert_outcomes(passed=1)
+
+
+def test_a_draft_is_opened_once(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    real = safetensors_source._read_header
+
+    def counting(path: Path) -> object:
+        opened.append(path.parent)
+        return real(path)
+
+    monkeypatch.setattr(safetensors_source, "_read_header", counting)
+    file = pytester.makepyfile("def test_mine(eagle_case, eagle_token_map): pass")
+    args = [*options(engine=""), f"--eagle-ckpt={OTHER}", "--eagle-suite", file]
+    assert pytester.runpytest_inprocess(*args).ret == 0
+    assert sorted(p for p in opened if p != TARGET) == [DRAFT, OTHER]
+
+
+@pytest.mark.parametrize("used", ["request", "mine", "eagle_intent", "eagle_checkpoint"])
+def test_tests_run_once_for_each_draft(pytester: pytest.Pytester, used: str) -> None:
+    file = pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def mine(eagle_case):
+            return eagle_case
+
+        @pytest.fixture
+        def path(request):
+            return request.node.callspec.id
+
+        def test_mine(path, eagle_case, {used}):
+            assert eagle_case.draft.checkpoint.path.name == path
+        """
+    )
+    result = pytester.runpytest_inprocess(*options(), f"--eagle-ckpt={OTHER}", file)
+    result.assert_outcomes(passed=2)
+
+
+OVERRIDE = f"""
+    import pytest
+
+    @pytest.fixture(scope="session")
+    def eagle_checkpoint():
+        return {str(OTHER)!r}
+"""
+MINE = (
+    "def test_mine(eagle_case): assert eagle_case.draft.checkpoint.path.name == 'speculators-ids'"
+)
+
+
+@pytest.mark.parametrize("engine", ["sglang", ""], ids=["engine", "matrix"])
+def test_overridden_draft_is_judged_and_shown_in_place_of_the_one_given(
+    pytester: pytest.Pytester, engine: str
+) -> None:
+    pytester.makeconftest(OVERRIDE)
+    file = pytester.makepyfile(MINE)
+    args = ["--eagle-suite", "--eagle-report=json=report.json", file]
+    document = report(pytester.runpytest_inprocess(*options(engine=engine), *args), pytester.path)
+    assert [c["path"] for c in document["checkpoints"]] == [str(OTHER)]
+    assert document["checkpoint"]["trainer"] == "speculators"
+    assert {c["checkpoint"] for c in document["contracts"]} == {str(OTHER)}
+    assert {e["checkpoint"] for e in document["engines"]} == {str(OTHER)}
+
+
+def test_overridden_draft_beside_several_is_refused(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(OVERRIDE)
+    several = [*options(), f"--eagle-ckpt={OTHER}"]
+    assert "overrides eagle_checkpoint" in refused(pytester.runpytest_inprocess(*several))
+    # Tests of one's own follow their fixture.
+    file = pytester.makepyfile(MINE)
+    pytester.runpytest_inprocess(*several, file).assert_outcomes(passed=1)
+
+
+def test_fixture_that_builds_on_the_given_draft_runs_for_each(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def eagle_checkpoint(eagle_checkpoint):
+            return eagle_checkpoint
+        """
+    )
+    file = pytester.makepyfile("def test_mine(eagle_intent): pass")
+    several = [*options(), f"--eagle-ckpt={OTHER}"]
+    pytester.runpytest_inprocess(*several, file).assert_outcomes(passed=2)

@@ -35,7 +35,12 @@ def test_matching_failure_is_known(pytester: pytest.Pytester, run: Run) -> None:
     document = report(result, pytester.path)
     assert outcomes(document)["layers.engine", "vllm 0.32.0 v2"] == "known"
     assert document["known_failures"] == []
-    result.stdout.fnmatch_lines(["VERDICT: PASS (* passed, 1 known)"])
+    why = "fixed in the next export; https://example.org/1"
+    known = [c["known"] for c in document["contracts"] if c["outcome"] == "known"]
+    assert known == [why]
+    result.stdout.fnmatch_lines(
+        [f"known: layers.engine [[]vllm 0.32.0 v2[]]: {why}", "VERDICT: PASS (* passed, 1 known)"]
+    )
 
 
 def test_not_yet_expired(run: Run) -> None:
@@ -61,7 +66,7 @@ def test_stale_fails(pytester: pytest.Pytester, run: Run) -> None:
     "entry",
     [
         'contract = "mapping.nothing"',
-        'contract = "layers.engine"\nengine = "vllm<0.30"',
+        'contract = "mapping.nothing"\nengine = "vllm>=0.30"',
     ],
 )
 def test_unmatched_fails(run: Run, entry: str) -> None:
@@ -70,9 +75,18 @@ def test_unmatched_fails(run: Run, entry: str) -> None:
     result.stdout.fnmatch_lines(["KNOWN FAILURES: matches no contract of this run: *"])
 
 
-def test_an_entry_for_an_engine_of_another_job_is_left_alone(run: Run) -> None:
-    result = run(ENTRY + '[[known]]\ncontract = "layers.engine"\nengine = "sglang"\nreason = "x"')
-    assert result.ret == 0
+@pytest.mark.parametrize("engine", ["sglang", "vllm<0.20"])
+def test_an_entry_for_an_engine_of_another_job_is_left_alone(run: Run, engine: str) -> None:
+    entry = f'[[known]]\ncontract = "layers.engine"\nengine = "{engine}"\nreason = "x"'
+    assert run(ENTRY + entry).ret == 0
+
+
+def test_the_issue_is_shown(pytester: pytest.Pytester, run: Run) -> None:
+    shown = "layers.engine on vllm&gt;=0.30 (fixed in the next export; https://example.org/1)"
+    run(ENTRY, *FAILING, "--junitxml=junit.xml")
+    assert shown in (pytester.path / "junit.xml").read_text()
+    result = run(ENTRY + "expires = 2020-01-31")
+    result.stdout.fnmatch_lines(["KNOWN FAILURES: *; https://example.org/1)"])
 
 
 def test_an_unknown_engine_is_refused(run: Run) -> None:

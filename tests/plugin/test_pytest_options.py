@@ -173,3 +173,17 @@ def test_conftest_in_the_root_takes_part(pytester: pytest.Pytester) -> None:
         """
     )
     assert pytester.runpytest_inprocess(f"--eagle-ckpt={DRAFT}").ret == 0
+
+
+@pytest.mark.parametrize("option", ["ckpt", "target"])
+def test_collect_only_leaves_the_hub_alone(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    # Whoever imports the package learns that it is not installed.
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    address = "hf://org/name"
+    args = options(address) if option == "ckpt" else options(target=address)  # type: ignore[arg-type]
+    result = pytester.runpytest_inprocess(*args, "--collect-only", "-q")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["eagle-contract::mapping.offsets[[]files[]]"])
+    assert pytester.runpytest_inprocess(*args).ret == pytest.ExitCode.USAGE_ERROR

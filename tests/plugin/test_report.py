@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import html
 import json
 from importlib import resources
 from typing import Any
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -147,3 +149,44 @@ def test_refused(pytester: pytest.Pytester, given: str) -> None:
     result = pytester.runpytest_inprocess(*options(), f"--eagle-report={given}")
     result.stderr.fnmatch_lines([f"ERROR: --eagle-report: '{given}' cannot be used: write json=*"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+HTML = "--eagle-report=html=report.html"
+
+
+@pytest.mark.parametrize("engine", ["sglang", ""])
+def test_html_holds_what_the_terminal_says(pytester: pytest.Pytester, engine: str) -> None:
+    draft = changed(pytester.path / "draft", tensors=absolute)
+    result = pytester.runpytest_inprocess(*options(draft, HTML, engine=engine))
+    page = (pytester.path / "report.html").read_text()
+    text = html.unescape(page)
+    assert next(line for line in result.outlines if line.startswith("VERDICT")) in text
+    assert "<code>mapping.offsets</code> on files" in text
+    assert ("<h2>Engines</h2>" in text) is (engine == "")
+    assert ElementTree.fromstring(page[page.index("<body>") : -len("</html>\n")]).tag == "body"
+
+
+HOSTILE = "x\n::add-mask::secret\x1b[2J `<b>|y` ##[group]"
+
+
+def test_what_a_checkpoint_is_called_is_only_text(pytester: pytest.Pytester) -> None:
+    def hostile(config: dict[str, Any]) -> None:
+        config["architectures"] = [HOSTILE]
+        config["eagle_config"]["eagle_aux_hidden_state_layer_ids"] = [0, 2, 2]
+        config["speculators_config"] = {"verifier": {"architectures": [HOSTILE]}}
+
+    draft = changed(pytester.path / "draft", config=hostile)
+    result = pytester.runpytest_inprocess(
+        *options(draft), "--eagle-report=md=report.md", HTML, REPORT
+    )
+    for line in result.outlines:
+        assert "\x1b[2J" not in line
+        assert not line.strip().startswith(("::", "##["))
+    page = (pytester.path / "report.html").read_text()
+    assert "&lt;b&gt;|y" in page
+    assert "<b>" not in page
+    failures = (pytester.path / "report.md").read_text()
+    assert "\\<b\\>\\|y" in failures
+    assert "::add-mask" not in failures
+    measured = [c["measured"] for c in report(result, pytester.path)["contracts"]]
+    assert all(text.isprintable() for text in measured)

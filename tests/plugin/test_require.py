@@ -4,6 +4,8 @@ import importlib.util
 
 import pytest
 
+from pytest_eagle_contract.engines import registry
+
 from .helpers import options, refused
 
 
@@ -18,7 +20,7 @@ def test_an_engine_must_be_installed(pytester: pytest.Pytester) -> None:
 
 
 def test_an_installed_engine(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_eagle_contract.engines.registry._has", lambda name: True)
+    monkeypatch.setattr(registry, "_has", lambda name: True)
     assert pytester.runpytest_inprocess(*options(), "--eagle-require=engine").ret == 0
 
 
@@ -41,3 +43,22 @@ def test_torch(pytester: pytest.Pytester) -> None:
 def test_unknown(pytester: pytest.Pytester, given: str) -> None:
     line = refused(pytester.runpytest_inprocess(*options(), f"--eagle-require={given}"))
     assert "choose from torch, target, engine, gpu" in line
+
+
+def test_repeats_add_up(pytester: pytest.Pytester) -> None:
+    args = ["--eagle-require=target", "--eagle-require=engine"]
+    line = refused(pytester.runpytest_inprocess(*options(target=None), *args))
+    assert line.startswith("--eagle-require: target is missing, give --eagle-target")
+
+
+@pytest.mark.parametrize("source", ["ini", "environment"])
+def test_repeats_add_up_elsewhere(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    if source == "ini":
+        pytester.makeini("[pytest]\neagle_require =\n    target\n    engine")
+    else:
+        monkeypatch.setenv("EAGLE_CONTRACT_REQUIRE", "target;engine")
+    line = refused(pytester.runpytest_inprocess(*options(engine="", target=None)))
+    assert "target is missing" in line
+    assert "engine is missing" in line

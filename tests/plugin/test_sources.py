@@ -156,3 +156,66 @@ def test_bad_ini_value_names_its_place(pytester: pytest.Pytester) -> None:
 def test_help_lists_every_option(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess("--help")
     result.stdout.fnmatch_lines(["EAGLE-3 contracts:", "*--eagle-ckpt=PATH_OR_HF_URI*"])
+
+
+MINE = "def test_mine(): pass"
+CONTRACT = "*eagle-contract::mapping.offsets[[]files[]] PASSED*"
+
+
+def set_for_all(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    if where == "environment":
+        monkeypatch.setenv("EAGLE_CONTRACT_CKPT", str(DRAFT))
+    elif where == "PYTEST_ADDOPTS":
+        monkeypatch.setenv("PYTEST_ADDOPTS", f"--eagle-ckpt={DRAFT}")
+    else:
+        key = f"addopts = --eagle-ckpt={DRAFT}" if where == "addopts" else f"eagle_ckpt = {DRAFT}"
+        pytester.makeini(f"[pytest]\ntestpaths = tests\n{key}")
+
+
+@pytest.mark.parametrize("where", ["ini", "environment", "addopts", "PYTEST_ADDOPTS"])
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["", "xdist"])
+def test_a_draft_set_for_every_run_is_judged_beside_the_tests(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, where: str, workers: list[str]
+) -> None:
+    set_for_all(pytester, monkeypatch, where)
+    (pytester.mkdir("tests") / "test_mine.py").write_text(MINE)
+    result = pytester.runpytest_subprocess("-v", *workers)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines_random(["*tests/test_mine.py::test_mine*", "VERDICT: *"])
+
+
+def test_paths_still_run_alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_for_all(pytester, monkeypatch, "ini")
+    tests = pytester.mkdir("tests")
+    (tests / "test_mine.py").write_text(MINE)
+    pytester.runpytest_inprocess(tests).assert_outcomes(passed=1)
+    result = pytester.runpytest_inprocess("--eagle-suite", tests, "-v")
+    result.stdout.fnmatch_lines([CONTRACT, "*::test_mine PASSED*"])
+
+
+@pytest.mark.parametrize("typed", [[f"--eagle-ckpt={OTHER}"], ["--eagle-suite"]])
+def test_what_is_typed_runs_the_contracts_alone(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, typed: list[str]
+) -> None:
+    set_for_all(pytester, monkeypatch, "ini")
+    (pytester.mkdir("tests") / "test_mine.py").write_text("raise RuntimeError")
+    result = pytester.runpytest_inprocess(*typed, "-v")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines([CONTRACT])
+
+
+def test_suite_set_for_every_run_replaces_no_test(pytester: pytest.Pytester) -> None:
+    pytester.makeini(f"[pytest]\neagle_suite = true\neagle_target = {TARGET}")
+    pytester.makeconftest(
+        f"""
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def eagle_checkpoint():
+            return {str(DRAFT)!r}
+        """
+    )
+    pytester.makepyfile(MINE)
+    result = pytester.runpytest_inprocess("-v")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines([CONTRACT, "*::test_mine PASSED*"])

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from .helpers import TARGET, failing, options, outcomes, report
+from .helpers import DRAFT, TARGET, failing, options, outcomes, report
 
 REPORT = "--eagle-report=json=report.json"
 
@@ -24,3 +24,19 @@ def test_of_another_width_fails(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess(*options(target=other), REPORT)
     assert result.ret == 1
     assert ("checkpoint.target", "files") in failing(report(result, pytester.path))
+
+
+def test_with_weights_that_are_broken_is_said_and_leaves_the_verdict(
+    pytester: pytest.Pytester,
+) -> None:
+    broken = shutil.copytree(TARGET, pytester.path / "target")
+    (broken / "model.safetensors").write_bytes(b"\x08")
+    draft = DRAFT.with_name("specforge-hf")
+    result = pytester.runpytest_inprocess(*options(draft, target=broken), REPORT)
+    assert result.ret == 0
+    document = report(result, pytester.path)
+    assert outcomes(document)["checkpoint.embedding", "files"] == "unverified"
+    assert document["verdict"] == "pass"
+    result.stdout.fnmatch_lines(
+        ["  checkpoint.embedding *model.safetensors: header: is cut off*readable target weights"]
+    )

@@ -83,6 +83,16 @@ def test_rows_follow_python_slices(
     assert read.tobytes() == expected.tobytes()
 
 
+@given(st.data(), st.sampled_from(sorted(tensors())))
+def test_flat_values_follow_the_rows(path: Path, data: st.DataObject, name: str) -> None:
+    whole = tensors()[name].reshape(-1)
+    start = data.draw(st.integers(0, whole.size))
+    stop = data.draw(st.integers(start, whole.size))
+    read = open_safetensors((path,)).read_flat(name, start, stop)
+    assert read.dtype == whole.dtype
+    assert read.tobytes() == whole[start:stop].tobytes()
+
+
 def test_scalars_and_empty_tensors_read(tmp_path: Path) -> None:
     path = tmp_path / "odd.safetensors"
     save_file({"scalar": np.array(3.0), "none": np.zeros((0, 4)), "flat": np.zeros((3, 0))}, path)
@@ -119,6 +129,14 @@ def test_packed_floats_are_described_but_not_read(tmp_path: Path) -> None:
     assert [i.dtype for i in source.infos()] == ["F4"]
     with pytest.raises(InputError, match="has dtype F4"):
         source.read("w")
+
+
+def test_more_dimensions_than_an_array_has(tmp_path: Path) -> None:
+    header = {"w": {"dtype": "F32", "shape": [1] * 80 + [2], "data_offsets": [0, 8]}}
+    source = opened(tmp_path / "w", framed(json.dumps(header).encode(), bytes(8)))
+    with pytest.raises(InputError, match="w: has 81 dimensions"):
+        source.read("w")
+    assert source.read_flat("w", 0, 2).shape == (2,)
 
 
 def test_four_gigabytes_cost_nothing(tmp_path: Path) -> None:

@@ -178,3 +178,14 @@ def test_side_file_above_its_limit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.pt").write_bytes(bytes(100))
     with pytest.raises(InputError, match="the limit is 99"):
         load_pickle(tmp_path / "x.pt", limit=99)
+
+
+@pytest.mark.parametrize("name", ["fc.weight", "turned", "scalar", "norm.weight"])
+def test_flat_values_follow_the_rows(tmp_path: Path, torch: Any, name: str) -> None:
+    torch.save(state(torch), replace_weights(tmp_path))
+    checkpoint = open_checkpoint(tmp_path)
+    whole = checkpoint.read(name).reshape(-1)
+    for start in range(whole.size):
+        for stop in range(start, whole.size + 1):
+            read = checkpoint.read_flat(name, start, stop)
+            assert read.tolist() == whole[start:stop].tolist()

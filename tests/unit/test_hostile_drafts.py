@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from pytest_eagle_contract.assess import Inputs, Result, assess
+from pytest_eagle_contract.checkpoint import open_checkpoint
+from pytest_eagle_contract.checkpoint.reader import manifest_digest
 from pytest_eagle_contract.engines.registry import default_engines
 from pytest_eagle_contract.errors import InputError
 
@@ -158,3 +161,19 @@ def test_nonsense_in_the_targets_config(good: Path, targets: Path, tmp_path: Pat
             put(changed, key, value)
             (tmp_path / "config.json").write_text(json.dumps(changed))
             judge(good / "specforge-hf", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["d2t", "t2d", "norm.weight"])
+def test_more_dimensions_than_an_array_has(
+    name: str, good: Path, targets: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(good / "specforge-sglang", tmp_path / "draft")
+    file = tmp_path / "draft" / "model.safetensors"
+    data = file.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    header[name]["shape"] = [1] * 80 + header[name]["shape"]
+    text = json.dumps(header).encode()
+    file.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
+    judge(tmp_path / "draft", targets / "llama")
+    assert manifest_digest(open_checkpoint(tmp_path / "draft"))

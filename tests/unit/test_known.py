@@ -132,8 +132,15 @@ def test_no_complaint_where_it_is_known_somewhere() -> None:
     assert said(known, ("a.b", "files", "passed"), ("a.b", "vllm 0.32.0", "known")) == []
 
 
-def test_no_complaint_about_an_engine_that_was_not_judged() -> None:
-    assert said(Known("a.b", "x", "vllm"), ("a.b", "files", "failed")) == []
+@pytest.mark.parametrize("engine", ["vllm", "vllm<0.20", "sglang"])
+def test_no_complaint_about_an_engine_that_was_not_judged(engine: str) -> None:
+    outcomes = (("a.b", "files", "failed"), ("a.b", "vllm 0.32.0 v2", "failed"))
+    assert said(Known("a.b", "x", engine), *outcomes[: 1 if engine == "vllm" else 2]) == []
+
+
+def test_text_holds_the_issue_in_one_line() -> None:
+    known = Known("a.b", "two\nlines", "vllm<1", "https://example.org/7")
+    assert str(known) == "a.b on vllm<1 (two lines; https://example.org/7)"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +148,7 @@ def test_no_complaint_about_an_engine_that_was_not_judged() -> None:
     [
         (Known("a.b", "x"), (), "matches no contract"),
         (Known("a.b", "x"), (("a.c", "files", "failed"),), "matches no contract"),
-        (Known("a.b", "x", "vllm<1"), (("a.b", "vllm 1.0", "failed"),), "matches no contract"),
+        (Known("a.b", "x", "vllm<2"), (("a.c", "vllm 1.0", "failed"),), "matches no contract"),
         (Known("a.b", "x"), (("a.b", "files", "passed"),), "stale"),
         (Known("a.b", "x"), (("a.b", "files", "unverified"),), "stale"),
         (

@@ -32,7 +32,8 @@ KEY = "eagle_aux_hidden_state_layer_ids"
 
 @functools.cache
 def base(name: str) -> Case:
-    inputs = Inputs(target=FIXTURES / "targets" / "llama")
+    trainer = "specforge" if name.startswith("specforge") else None
+    inputs = Inputs(target=FIXTURES / "targets" / "llama", trainer=trainer)
     return build_case(open_checkpoint(FIXTURES / "good" / name), inputs)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis.errors import Flaky
 from numpy.typing import NDArray
 
 from pytest_eagle_contract.mapping_fuzz import (
@@ -198,6 +199,16 @@ def test_an_unsteady_function_is_called_so() -> None:
     found = fuzz_mapping(unsteady, check_bounds=False)
     assert found is not None
     assert "equal calls" in found.diagnosis
+
+
+def test_unsteady_examples_without_a_wrong_answer_find_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def flaky(*args: object, **options: object) -> object:
+        raise Flaky("inconsistent data generation")
+
+    monkeypatch.setattr("hypothesis.find", flaky)
+    assert fuzz_mapping(lambda d2t, size, ids: ids + d2t[ids], check_bounds=False) is None
 
 
 def test_an_unknown_mistake_is_shown_without_a_name() -> None:

@@ -128,6 +128,28 @@ def test_the_installed_version_is_taken_where_it_is_known(
     assert find("demo").version == expected
 
 
+@pytest.mark.parametrize(
+    ("versions", "spec", "said"),
+    [
+        ({"demo-engine": "3.1+cu"}, "demo", "demo 3.1 is installed, facts cover >=1.0,<3: judged"),
+        ({"demo-engine": "0.2"}, "dm:v1", "write --eagle-engine=demo==2.9.1 to choose"),
+        ({"demo-engine": "3.1"}, "demo==2.9.1", ""),
+        ({"demo-engine": "3.1"}, "demo>=1", ""),
+        ({"demo-engine": "3.1", "demo-cpu": "1.5"}, "demo", ""),
+        ({"demo-engine": "local build"}, "demo", ""),
+        ({"snap": "1.0"}, "snap", ""),
+        ({}, "demo", ""),
+    ],
+)
+def test_a_release_without_facts_is_said(
+    installed: dict[str, str], versions: dict[str, str], spec: str, said: str
+) -> None:
+    installed.update(versions)
+    line = registry.unknown_release(spec)
+    assert said in line
+    assert bool(line) == bool(said)
+
+
 def test_a_snapshot_does_not_take_the_installed_version(installed: dict[str, str]) -> None:
     installed["snap"] = "1.0"
     assert find("snap").version == "2026.8"

@@ -66,9 +66,9 @@ def test_reports() -> None:
     assert convert("report", "md=x") == ("md", "x")
 
 
-@pytest.mark.parametrize("text", ["json", "json=", "html=x", "=x", ""])
+@pytest.mark.parametrize("text", ["json", "json=", "pdf=x", "=x", ""])
 def test_other_reports_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="write json=FILE or md=FILE"):
+    with pytest.raises(ValueError, match="write json=FILE, md=FILE or html=FILE"):
         convert("report", text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from pytest_eagle_contract.token_map import (
     TokenMap,
     classify,
     describe,
+    settled,
 )
 from pytest_eagle_contract.token_map.mutations import MUTATIONS, stored_soundly
 
@@ -217,6 +219,28 @@ def test_low_absolute_ids_are_told_by_their_neighbours() -> None:
     assert (found.form, found.certain) == (Form.ABSOLUTE, True)
     assert "no two of the 266 targets would be neighbours" in found.evidence
     assert classify(stored(ids[:8]), 4_096).form is Form.AMBIGUOUS
+
+
+def test_a_side_file_settles_what_the_numbers_leave_open() -> None:
+    ids = np.array([0, 3, 6, 9])
+    stored = StoredMap(ids - np.arange(4), "I64", "d2t", "d2t")
+    named = StoredMap(ids, "I64", "selected_token_ids", "ids.json", target_vocab_size=32)
+    open_one = classify(stored, 32)
+    assert open_one.form is Form.AMBIGUOUS
+    told = settled(open_one, [named])
+    assert (told.form, told.certain) == (Form.OFFSETS, True)
+    assert told.evidence == "as offsets it is the map of ids.json"
+    other = replace(named, values=ids + 1)
+    assert settled(open_one, [other]) == open_one
+    absolute = settled(classify(replace(stored, values=ids), 32), [named])
+    assert (absolute.form, absolute.certain) == (Form.ABSOLUTE, True)
+
+
+def test_a_side_file_settles_whether_zeros_are_meant() -> None:
+    zeros = StoredMap(np.zeros(4, np.int64), "I64", "d2t", "d2t")
+    named = StoredMap(np.arange(4), "I64", "selected_token_ids", "ids.json")
+    told = settled(classify(zeros, 32), [named])
+    assert (told.form, told.certain) == (Form.IDENTITY, True)
 
 
 def test_one_entry_means_the_same_either_way() -> None:

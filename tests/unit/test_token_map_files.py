@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.token_map import (
     MAX_ENTRIES,
     Form,
+    as_integers,
     classify,
     files,
+    stored_beside,
     stored_in_checkpoint,
     stored_in_file,
 )
@@ -37,6 +40,9 @@ class Source:
 
     def read(self, name: str, start: int | None = None, stop: int | None = None) -> Array:
         return self.tensors[name][start:stop]
+
+    def read_flat(self, name: str, start: int, stop: int) -> Array:
+        return self.tensors[name].reshape(-1)[start:stop]
 
 
 def checkpoint(tensors: dict[str, Array], **announced: tuple[int, ...]) -> Checkpoint:
@@ -76,19 +82,60 @@ def test_checkpoint_with_two_maps() -> None:
         stored_in_checkpoint(checkpoint({"d2t": D2T, "model.d2t": D2T + 1}))
 
 
-@pytest.mark.parametrize(
-    ("shape", "says"),
-    [((10**9,), "1,000,000,000 entries"), ((3, 1), "shape"), ((), "shape"), ((0,), "empty")],
-)
-def test_checkpoint_map_of_an_impossible_shape(shape: tuple[int, ...], says: str) -> None:
-    with pytest.raises(InputError, match=says) as caught:
+@pytest.mark.parametrize("shape", [(10**9,), (1, 10**9), (2**11, 2**12)])
+def test_checkpoint_map_of_an_impossible_size(shape: tuple[int, ...]) -> None:
+    with pytest.raises(InputError, match=f"announces {math.prod(shape):,} entries") as caught:
         stored_in_checkpoint(checkpoint({}, d2t=shape))
     assert "\n" not in str(caught.value)
 
 
-def test_mask_of_other_numbers_is_refused() -> None:
-    with pytest.raises(InputError, match="other than 0 and 1"):
-        stored_in_checkpoint(checkpoint({"d2t": D2T, "t2d": np.arange(8)}))
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        ((3, 1), "d2t has shape [3, 1], not one dimension"),
+        ((), "d2t has shape [], not one dimension"),
+        ((0,), "d2t is empty"),
+        ((2, 0), "d2t has shape [2, 0]"),
+        ((1,) * 30, "d2t has shape [1, 1, 1, 1, …], not one dimension"),
+    ],
+)
+def test_checkpoint_map_of_a_wrong_shape_says_so(shape: tuple[int, ...], says: str) -> None:
+    found = stored_in_checkpoint(checkpoint({"d2t": np.ones(shape, np.int64), "t2d": T2D}))
+    assert found is not None
+    assert found.problem.startswith(f"model.safetensors: {says}")
+    assert found.values.shape == (math.prod(shape),)
+    read = classify(found, 8)
+    assert (read.form, read.token_map, read.evidence) == (Form.NEITHER, None, found.problem)
+
+
+@pytest.mark.parametrize(
+    ("mask", "says"),
+    [
+        (np.arange(8), "holds numbers other than 0 and 1"),
+        (np.full(8, np.nan), "holds numbers other than 0 and 1"),
+        (np.full(8, 1j), "holds numbers other than 0 and 1"),
+        (T2D[None], "has shape [1, 8], not one dimension"),
+        (np.zeros(0, bool), "is empty"),
+    ],
+)
+def test_checkpoint_mask_that_is_none_says_so(mask: Array, says: str) -> None:
+    found = stored_in_checkpoint(checkpoint({"d2t": D2T, "t2d": mask}))
+    assert found is not None
+    assert found.mask is None
+    assert found.mask_problem == f"model.safetensors: t2d {says}"
+    assert classify(found, 8).form is Form.OFFSETS
+
+
+def test_complex_numbers_are_no_integers() -> None:
+    assert as_integers(D2T.astype(complex)) is None
+
+
+def test_a_side_file_that_nobody_named_says_its_problem(tmp_path: Path) -> None:
+    np.save(tmp_path / "d2t.npy", D2T[None])
+    found = stored_beside(tmp_path / "d2t.npy")
+    assert "d2t.npy: has shape [1, 3], not one dimension" in found.problem
+    np.save(tmp_path / "d2t.npy", D2T)
+    assert stored_beside(tmp_path / "d2t.npy").problem == ""
 
 
 def test_npy_with_its_sibling(tmp_path: Path) -> None:
@@ -217,6 +264,10 @@ def test_safetensors(tmp_path: Path) -> None:
     save_file({"t2d": T2D}, path)
     with pytest.raises(InputError, match="holds no d2t"):
         stored_in_file(path)
+    for tensors in ({"d2t": D2T[None]}, {"d2t": D2T, "t2d": T2D[None]}):
+        save_file(tensors, path)
+        with pytest.raises(InputError, match=r"map\.safetensors: .2. has shape \[1, .\], not one"):
+            stored_in_file(path)
 
 
 def test_paths_that_name_no_map(tmp_path: Path) -> None:

@@ -111,9 +111,24 @@ def test_a_converted_model_optimizer_export_keeps_its_trainer(intent_of: Any) ->
 
 
 def test_written_outputs_are_one_below_their_boundaries(intent_of: Any) -> None:
-    intent = intent_of("specforge-ids")
+    intent = intent_of("specforge-ids", trainer="specforge")
     assert intent.boundaries.value == (1, 3, 6)
     assert intent.boundaries.evidence is Evidence.DECLARED
+
+
+def test_a_trainer_that_is_only_suggested_is_no_evidence(intent_of: Any) -> None:
+    intent = intent_of("specforge-ids")
+    assert intent.boundaries.value == (1, 3, 6)
+    assert intent.boundaries.evidence is Evidence.DEFAULT
+
+
+@pytest.mark.parametrize("ids", [[1, 3, 4], [2, 4, 5]])
+def test_the_default_set_is_evidence_whoever_wrote_it(intent_of: Any, ids: list[int]) -> None:
+    def default(config: dict[str, Any]) -> None:
+        config["eagle_config"] = {TOP_IDS: ids}
+
+    boundaries = intent_of("specforge-sglang", default).boundaries
+    assert (boundaries.value, boundaries.certain) == ((2, 4, 5), True)
 
 
 def test_a_trainer_that_captures_in_layer_order_sorts_what_it_lists(intent_of: Any) -> None:
@@ -160,9 +175,56 @@ def test_the_users_own_layers_beat_what_files_say(intent_of: Any) -> None:
 
 
 def test_a_key_does_not_change_what_specforge_trains(intent_of: Any) -> None:
-    intent = intent_of("specforge-sglang", lambda c: c.update(norm_output=True))
-    output = intent.switches["norm_output"]
+    def with_norm(config: dict[str, Any]) -> None:
+        config["norm_output"] = True
+
+    output = intent_of("specforge-sglang", with_norm, trainer="specforge").switches["norm_output"]
     assert (output.value, output.certain) == (False, True)
+
+
+def test_a_key_against_the_habit_of_a_suggested_trainer_stays_open(intent_of: Any) -> None:
+    def with_norm(config: dict[str, Any]) -> None:
+        config["norm_output"] = True
+
+    output = intent_of("specforge-sglang", with_norm).switches["norm_output"]
+    assert output.value is None
+    assert "the files only suggest SpecForge" in output.reason
+
+
+def test_the_default_of_a_named_trainer_is_evidence(intent_of: Any) -> None:
+    def bare(config: dict[str, Any]) -> None:
+        config.pop("fc_norm", None)
+
+    found = intent_of("specforge-sglang", bare, trainer="specforge").switches["fc_norm"]
+    assert (found.value, found.certain) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "ids"),
+    [
+        ("angelslim-ids", "eagle_config", {TOP_IDS: [5, 6, 7]}),
+        ("speculators-plain", "aux_hidden_states_layer_ids", [0, 1, 2]),
+        ("verl-speco", "target_layer_ids", [0, 1, 2]),
+    ],
+)
+def test_a_list_at_any_place_that_means_something_else_contradicts(
+    intent_of: Any, name: str, place: str, ids: Any
+) -> None:
+    def more(config: dict[str, Any]) -> None:
+        config[place] = (config.get(place) or {}) | ids if isinstance(ids, dict) else ids
+
+    intent = intent_of(name, more)
+    assert "contradict" in intent.contradiction
+    assert intent.boundaries.value is None
+
+
+def test_a_trainers_own_place_comes_before_the_standard_ones(intent_of: Any) -> None:
+    def nested(config: dict[str, Any]) -> None:
+        own = config["aux_hidden_states_layer_ids"]
+        config["eagle_config"] = {TOP_IDS: [i + 1 for i in own]}
+
+    reason = intent_of("angelslim-ids", nested).boundaries.reason
+    assert reason.startswith("aux_hidden_states_layer_ids")
 
 
 def test_the_defaults_of_speculators_are_those_of_its_config_class(intent_of: Any) -> None:
