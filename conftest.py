@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+# Pytester forgets the modules that an inner run imports first. The packages that hold them remember
+# them, and the next inner run would mix two generations of one class: all are imported here.
+import pytest_eagle_contract.gather
+import pytest_eagle_contract.mapping_fuzz
+import pytest_eagle_contract.suite  # noqa: F401
+
 pytest_plugins = ("pytester",)
 
 FIXTURES = Path(__file__).parent / "fixtures"

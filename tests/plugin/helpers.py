@@ -47,7 +47,8 @@ def changed(
         config(data)
         file.write_text(json.dumps(data))
     if tensors is not None:
-        loaded = load_file(directory / "model.safetensors")
+        # What is loaded may still lie in the file that is about to be overwritten.
+        loaded = {n: v.copy() for n, v in load_file(directory / "model.safetensors").items()}
         tensors(loaded)
         save_file(loaded, directory / "model.safetensors")
     return directory
