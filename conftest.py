@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 # Pytester forgets the modules that an inner run imports first. The packages that hold them remember
 # them, and the next inner run would mix two generations of one class: all are imported here.
+import pytest
+
 import pytest_eagle_contract.gather
 import pytest_eagle_contract.mapping_fuzz
 import pytest_eagle_contract.suite  # noqa: F401

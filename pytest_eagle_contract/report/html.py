@@ -26,7 +26,7 @@ dt { font-weight: 600; } dd { margin: 0 0 .4rem 1.5rem; overflow-wrap: anywhere;
 .pass, .serves { color: #1a7f37; } .fail, .breaks, .degraded { color: #cf222e; font-weight: 600; }
 .unverified, .unknown, .known { color: #9a6700; }
 """
-CLASSES = {"pass": "pass", "FAIL": "fail", "?": "unverified", "known": "known"}
+CLASSES = {"pass": "pass", "FAIL": "fail", "?": "unverified", "(?)": "unverified", "known": "known"}
 
 
 def page(records: Sequence[Record], engines: Sequence[Record], complaints: Sequence[str]) -> str:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pytest_eagle_contract.report.terminal import cells, closing, known_lines, open_lines, quiet
+from pytest_eagle_contract.report.terminal import (
+    cells,
+    closing,
+    known_lines,
+    left_out,
+    open_lines,
+    quiet,
+)
 from pytest_eagle_contract.report.text import LABELS
 from pytest_eagle_contract.report.verdict import Record, verdict
 
@@ -30,7 +37,7 @@ def markdown(
             lines += _head(*map(_escaped, head))
             lines += [_row(_code(id), *map(_escaped, found)) for id, *found in shown]
             lines.append("")
-        lines.append(f"{len(rows) - len(shown)} contracts pass on every subject.")
+        lines.append(f"{left_out(rows)}.")
     if engines:
         lines += ["", *_head("draft", "engine", "verdict", "reasons")]
         lines += [_row(*_engine(e)) for e in engines]

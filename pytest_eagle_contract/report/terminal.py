@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
+from pytest_eagle_contract.contracts.result import FILES
 from pytest_eagle_contract.errors import one_line
 from pytest_eagle_contract.report.text import table
 from pytest_eagle_contract.report.verdict import Record, verdict
 
 CELLS = {"passed": "pass", "failed": "FAIL", "unverified": "?", "known": "known"}
+FOLLOWS = "(?)"
+"""Not judged, because a contract that fails on the same subject names the fault."""
+
 COLOURS = {"pass": "green", "fail": "red", "unverified": "yellow"}
 MOST_NOTES = 2
 
@@ -48,26 +52,44 @@ def write(
 
 
 def contract_table(records: Sequence[Record], *, everything: bool) -> Iterator[str]:
-    """Yield the table contract × subject; rows that pass everywhere only on request."""
+    """Yield the table contract × subject; rows that tell nothing new only on request."""
     head, rows = cells(records)
     shown = [row for row in rows if everything or not quiet(row)]
     if shown:
         yield from table([head, *shown])
     if len(shown) < len(rows):
-        yield f"{len(rows) - len(shown)} contracts pass on every subject (-v lists them)"
+        yield f"{left_out(rows)} (-v lists them)"
 
 
 def cells(records: Sequence[Record]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table contract × subject."""
     subjects = list(dict.fromkeys(r["subject"] for r in records))
-    found = {(r["id"], r["subject"]): CELLS[r["outcome"]] for r in records}
+    failing = {(_path(r), r["id"], r["on"]) for r in records if r["outcome"] == "failed"}
+    found = {(r["id"], r["subject"]): _cell(r, failing) for r in records}
     ids = dict.fromkeys(r["id"] for r in records)
     return ("contract", *subjects), [(i, *(found.get((i, s), "-") for s in subjects)) for i in ids]
 
 
+def _cell(record: Record, failing: Collection[tuple[str, str, str]]) -> str:
+    named = ((_path(record), by, on) for by in record["blocked_by"] for on in (FILES, record["on"]))
+    return FOLLOWS if any(key in failing for key in named) else CELLS[record["outcome"]]
+
+
+def _path(record: Record) -> str:
+    return record["checkpoint"]["path"] if record["checkpoint"] else ""
+
+
 def quiet(row: tuple[str, ...]) -> bool:
-    """Tell whether a contract passes wherever it was checked."""
-    return set(row[1:]) <= {"pass", "-"}
+    """Tell whether a contract passes wherever it was judged, or follows from one that fails."""
+    return set(row[1:]) <= {"pass", "-", FOLLOWS}
+
+
+def left_out(rows: Iterable[tuple[str, ...]]) -> str:
+    """Count the contracts that need no row of their own."""
+    found = [row for row in rows if quiet(row)]
+    follow = sum(FOLLOWS in row for row in found)
+    passing = f"{len(found) - follow} contracts pass on every subject"
+    return f"{passing}, {follow} follow from what fails" if follow else passing
 
 
 def closing(result: str, records: Sequence[Record]) -> str:
