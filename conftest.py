@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 
-# Pytester forgets the modules that an inner run imports first. The packages that hold them remember
-# them, and the next inner run would mix two generations of one class: all are imported here.
 import pytest
 
-import pytest_eagle_contract.gather
-import pytest_eagle_contract.mapping_fuzz
-import pytest_eagle_contract.suite  # noqa: F401
+for _name in (
+    "hypothesis.strategies",
+    "pytest_eagle_contract.gather",
+    "pytest_eagle_contract.mapping_fuzz",
+    "pytest_eagle_contract.suite",
+):
+    # Pytester forgets modules that an inner run imports first. The packages that hold them remember
+    # them, and the next inner run would mix two generations of one class.
+    importlib.import_module(_name)
 
 pytest_plugins = ("pytester",)
 
