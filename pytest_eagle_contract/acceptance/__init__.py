@@ -1,0 +1,1 @@
+"""Predict what an engine accepts, and judge accept lengths."""
