@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import torch
 from torch import Tensor
@@ -39,19 +39,28 @@ class ReferenceDraft:
         self.rotary = RotaryTable(shape.rotary, embedding.device)
         self.targets = torch.from_numpy(wiring.token_map.targets.copy()).to(embedding.device)
 
-    @torch.inference_mode()
     def chain(self, tokens: Tensor, states: Tensor, steps: int, start: int = 0) -> Tensor:
         """Return the target ids [steps, R] that rows start, start + 1, … draft, tokens forced.
 
+        Row p drafts token p + 2 from token p + 1 and state p; step j then reads the true token
+        p + 1 + j. A draft that counts only where all before it were right needs no other tokens
+        than the true ones. For shapes see `outputs`.
+        """
+        with torch.inference_mode():
+            outputs = self.outputs(tokens, states, steps, start)
+            return torch.stack([self.targets[self.best(out)] for out in outputs])
+
+    def outputs(
+        self, tokens: Tensor, states: Tensor, steps: int, start: int = 0
+    ) -> Iterator[Tensor]:
+        """Yield for each step what the head takes, [R, H] with R = N - 1 - start.
+
         `tokens` is int64 [N]; `states` [N, A·Ht] the target states of the same positions, blocks in
-        the wiring's order, or [N, H] without fc. Row p reads token p + 1 and state p and drafts the
-        token p + 2; step j reads the true token p + 1 + j. R is N - 1 - start. A draft accepted
-        only after others needs no other tokens than the true ones.
+        the wiring's order, or [N, H] without fc. Reads beyond the last token repeat it.
         """
         rows = tokens.numel() - 1
         layers = [Keys() for _ in range(self.shape.layers)]
         hidden = self._first_hidden(states[:rows])
-        drafted = []
         for step in range(steps):
             begin = start if step else 0
             at = torch.arange(begin, rows, device=tokens.device)
@@ -60,10 +69,15 @@ class ReferenceDraft:
             if not step:
                 hidden = hidden[start:]
             normed = self._norm(hidden, "norm.weight")
-            drafted.append(self.targets[self._best(normed)])
+            yield normed
             if self.wiring.norm_output:
                 hidden = normed
-        return torch.stack(drafted)
+
+    def best(self, outputs: Tensor) -> Tensor:
+        """Return the draft ids [R] of the highest logits, rows in chunks."""
+        head = self.weights["lm_head.weight"]
+        step = max(1, MAX_LOGITS // head.shape[0])
+        return torch.cat([functional.linear(part, head).argmax(-1) for part in outputs.split(step)])
 
     def _first_hidden(self, states: Tensor) -> Tensor:
         wiring, weights = self.wiring, self.weights
@@ -106,7 +120,10 @@ class ReferenceDraft:
         key = self._linear(at + "k_proj", taken).unflatten(-1, (shape.kv_heads, shape.head_dim))
         value = self._linear(at + "v_proj", taken).unflatten(-1, (shape.kv_heads, shape.head_dim))
         if at + "q_norm.weight" in self.weights:
-            query, key = self._norm(query, at + "q_norm.weight"), self._norm(key, at + "k_norm.weight")
+            query, key = (
+                self._norm(query, at + "q_norm.weight"),
+                self._norm(key, at + "k_norm.weight"),
+            )
         query, key = self.rotary.turn(query, positions), self.rotary.turn(key, positions)
         if keys.first is None:
             keys.first = (key, value)
@@ -129,9 +146,3 @@ class ReferenceDraft:
         wide = taken.float()
         scaled = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.shape.eps)
         return scaled.to(taken.dtype) * self.weights[name]
-
-    def _best(self, normed: Tensor) -> Tensor:
-        """Return the draft id of the highest logit, rows in chunks."""
-        head = self.weights["lm_head.weight"]
-        step = max(1, MAX_LOGITS // head.shape[0])
-        return torch.cat([functional.linear(part, head).argmax(-1) for part in normed.split(step)])

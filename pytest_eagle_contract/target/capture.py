@@ -46,8 +46,9 @@ class TargetModel:
         """Return the number of blocks, L."""
         return len(self.blocks)
 
-    @torch.inference_mode()
-    def capture(self, tokens: Tensor, boundaries: Sequence[int] = (), cache: Any = None) -> Captured:
+    def capture(
+        self, tokens: Tensor, boundaries: Sequence[int] = (), cache: Any = None
+    ) -> Captured:
         """Run over `tokens` int64 [N], after those in `cache`, and return states at `boundaries`.
 
         States are copied as they pass, so that a block which changes its input in place changes
@@ -58,18 +59,17 @@ class TargetModel:
             problem = f"boundary {outside[0]} is outside 0..{self.layers}"
             raise InputError("target", "", problem, "count from 0, the embedding, to L")
         states: dict[int, Tensor] = {}
-        with self._watched(set(boundaries), states):
+        with torch.inference_mode(), self._watched(set(boundaries), states):
             out = self.base(
                 input_ids=tokens[None], past_key_values=cache, use_cache=cache is not None
             )
         return Captured(states, out.last_hidden_state[0])
 
-    @torch.inference_mode()
     def best(self, final: Tensor, rows: int = 1024) -> Tensor:
         """Return the greedy next tokens [N] after final states [N, Ht]; logits in chunks."""
-        return torch.cat([self.head(part).argmax(-1) for part in final.split(rows)])
+        with torch.inference_mode():
+            return torch.cat([self.head(part).argmax(-1) for part in final.split(rows)])
 
-    @torch.inference_mode()
     def extend(self, tokens: Tensor, count: int, stop: Sequence[int] = ()) -> Tensor:
         """Return `tokens` int64 [N] with up to `count` greedy tokens more.
 
