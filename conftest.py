@@ -25,8 +25,11 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 def pytest_report_header() -> list[str]:
     """Say what is left out, so that a short run does not look like a whole one."""
-    left_out = "exports: not collected, EAGLE_EXPORTS is not set (tox -e exports runs them)"
-    return [] if os.environ.get("EAGLE_EXPORTS") else [left_out]
+    return [
+        f"{folder}: not collected, {name} is not set (tox -e exports runs them)"
+        for folder, name in (("exports", "EAGLE_EXPORTS"), ("numeric", "EAGLE_NUMERIC"))
+        if not os.environ.get(name)
+    ]
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ from pytest_eagle_contract.engines.resolve import resolve
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft, Target, read_draft, read_target
+from pytest_eagle_contract.prompts import Prompt
 from pytest_eagle_contract.token_map import StoredMap, stored_beside, stored_in_file
 from pytest_eagle_contract.trainers.intent import NAMED, read_intent
 from pytest_eagle_contract.trainers.layer_ids import Author
@@ -38,7 +39,7 @@ class Inputs:
     trainer: str | None = None
     aux_layers: tuple[int, ...] | None = None
     token_maps: tuple[str | Path, ...] = ()
-    tokens: tuple[int, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
     full_scan: bool = False
 
 
@@ -56,7 +57,7 @@ def build_case(checkpoint: Checkpoint, inputs: Inputs, engines: Sequence[Engine]
         intent=read_intent(draft, target, trainer, inputs.aux_layers, side_maps),
         author=Author(trainer.value, trainer.evidence),
         side_maps=side_maps,
-        tokens=inputs.tokens,
+        tokens=tuple(i for prompt in inputs.prompts for i in prompt.written),
         chosen=tuple(resolve(draft, target, engine) for engine in engines),
         full_scan=inputs.full_scan,
     )
@@ -87,7 +88,7 @@ def assess(
 def judge_files(case: Case) -> Iterator[Result]:
     """Yield the outcome of each contract on the checkpoint's own files."""
     for contract in shipped():
-        if contract.subject == "files":
+        if contract.subject == "files" and contract.static:
             yield Result(contract, FILES, check(contract, case))
 
 
@@ -95,7 +96,7 @@ def judge_engine(case: Case, engine: Engine) -> Iterator[Result]:
     """Yield the outcome of each contract on one engine."""
     mine = for_engine(case, engine)
     for contract in shipped():
-        if contract.subject == "engine":
+        if contract.subject == "engine" and contract.static:
             yield Result(contract, engine.label, check(contract, mine))
 
 

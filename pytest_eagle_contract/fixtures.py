@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from pytest_eagle_contract.acceptance.session import Acceptance
     from pytest_eagle_contract.checkpoint import Checkpoint, Config
     from pytest_eagle_contract.contracts.case import Case
     from pytest_eagle_contract.engines.model import Engine
@@ -112,6 +113,35 @@ def eagle_resolve(eagle_session_case: Case) -> Callable[[Any], tuple[Resolution,
     from pytest_eagle_contract.engines.resolve import resolve
 
     return lambda engine: resolve(eagle_session_case.draft, eagle_session_case.target, engine)
+
+
+@pytest.fixture
+def eagle_acceptance(request: pytest.FixtureRequest, eagle_case: Case) -> Acceptance:
+    """Return the draft beside its target, to predict accept counts under any wiring."""
+    from pytest_eagle_contract.numeric import Absent, open_acceptance
+    from pytest_eagle_contract.stash import RUN
+
+    found = open_acceptance(request.config.stash[RUN], eagle_case)
+    if isinstance(found, Absent):
+        pytest.skip(f"{found.says} (needs {found.need.how})")
+    return found
+
+
+@pytest.fixture
+def eagle_judge(request: pytest.FixtureRequest, eagle_case: Case) -> Any:
+    """Return who judges the numbers of the running contract's engine."""
+    from pytest_eagle_contract.numeric import judge_of
+    from pytest_eagle_contract.stash import RUN
+
+    return judge_of(request.config.stash[RUN], eagle_case, request.node.engine)
+
+
+@pytest.fixture(scope="session")
+def eagle_min_accept_length(request: pytest.FixtureRequest) -> float:
+    """Return `--eagle-min-accept-length`."""
+    from pytest_eagle_contract.stash import SETTINGS
+
+    return float(request.config.stash[SETTINGS].get("min_accept_length", 1))
 
 
 @pytest.fixture(scope="session")

@@ -119,6 +119,7 @@ class ContractItem(pytest.Function):
             "decided_by": [need.how for need in outcome.needs],
             "blocked_by": list(outcome.blocked_by),
             "undecided": outcome.undecided,
+            "data": outcome.data,
             "reaches_engines": contract.reaches_engines,
             "known": self.known_reason,
             "nodeid": self.nodeid,

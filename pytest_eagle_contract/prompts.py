@@ -1,9 +1,10 @@
-"""The token ids of a prompts file: text as it is served, already tokenised."""
+"""Prompts as they are served: token ids, with the target's continuation where it is known."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_eagle_contract.checkpoint.files import read_bounded
@@ -16,25 +17,42 @@ REMEDY = (
 )
 
 
-def token_ids(path: Path) -> Iterator[int]:
-    """Yield the ids of each line: the target's continuation, else the prompt itself.
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Hold token ids as served, and the target's own greedy continuation, () where not known."""
 
-    Text is refused with one line: the static level has no tokenizer.
-    """
+    token_ids: tuple[int, ...]
+    continuation: tuple[int, ...] = ()
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """Return what stands for the target's text: its continuation, else the prompt itself."""
+        return self.continuation or self.token_ids
+
+
+def read_prompts(path: Path) -> Iterator[Prompt]:
+    """Yield the prompt of each line; text is refused with one line, for there is no tokenizer."""
     lines = read_bounded(path, MAX_BYTES).decode("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield from _ids(path, f"line {number}", line)
+            yield _prompt(path, f"line {number}", line)
 
 
-def _ids(path: Path, place: str, line: str) -> list[int]:
+def _prompt(path: Path, place: str, line: str) -> Prompt:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         meant = line.lstrip().startswith(("{", "["))
         problem = "is not JSON" if meant else "is plain text, and this level counts token ids"
         raise InputError(path, place, problem, REMEDY) from None
-    ids = entry.get("continuation", entry.get("token_ids")) if isinstance(entry, dict) else entry
+    table = entry if isinstance(entry, dict) else {"token_ids": entry}
+    written = _ids(path, place, table.get("continuation", []))
+    # A line may hold what the target wrote alone, which is enough to count its tokens.
+    given = _ids(path, place, table.get("token_ids", [] if written else None))
+    return Prompt(given, written)
+
+
+def _ids(path: Path, place: str, ids: object) -> tuple[int, ...]:
     if not isinstance(ids, list) or not all(type(i) is int for i in ids):
         raise InputError(path, place, "holds no list of token ids", REMEDY)
-    return ids
+    return tuple(ids)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,8 +27,12 @@ from pytest_eagle_contract.engines.registry import (
 )
 from pytest_eagle_contract.errors import InputError, one_line
 from pytest_eagle_contract.known import Known, read_known
-from pytest_eagle_contract.prompts import token_ids
+from pytest_eagle_contract.prompts import read_prompts
 from pytest_eagle_contract.settings import Settings, unknown_variables
+
+if TYPE_CHECKING:
+    from pytest_eagle_contract.acceptance.session import Acceptance
+    from pytest_eagle_contract.target.capture import TargetModel
 
 
 @dataclass(slots=True)
@@ -37,7 +42,8 @@ class Run:
     `cases` maps the checkpoint paths given to their cases, and `on_files` to what the contracts on
     files said, which every engine of the matrix takes into account. `labels` are short names of
     the checkpoints, `summaries` what reports say of them, `notes` what a reader must know of the
-    engines chosen, and `refusal` why no contract can be run.
+    engines chosen, and `refusal` why no contract can be run. `numbers` and `target_model` are what
+    the numeric level has loaded.
     """
 
     settings: Settings
@@ -50,6 +56,8 @@ class Run:
     notes: tuple[str, ...] = ()
     refusal: str = ""
     summaries: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    numbers: dict[str, Acceptance] = field(default_factory=dict)
+    target_model: TargetModel | None = None
 
     @property
     def judged(self) -> tuple[Engine, ...]:
@@ -145,7 +153,7 @@ def _inputs(settings: Settings) -> Inputs:
         trainer=settings.get("trainer"),
         aux_layers=settings.get("aux_layers"),
         token_maps=settings.get("token_map", ()),
-        tokens=tuple(token_ids(Path(prompts))) if prompts else (),
+        prompts=tuple(read_prompts(Path(prompts))) if prompts else (),
         full_scan=settings.get("full_scan", False),
     )
 

@@ -15,6 +15,9 @@ ENVIRONMENT = "EAGLE_CONTRACT_"
 SEPARATOR = re.compile(r"[;\n]")
 """Between several values in one environment variable; a colon is part of `vllm:v2` and `hf://`."""
 
+LENGTH = re.compile(r"\d{1,4}(\.\d{1,6})?")
+DEVICE = re.compile(r"cpu|cuda(:\d{1,3})?")
+
 
 def _text(text: str) -> str:
     if not text.strip():
@@ -86,6 +89,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _length(text: str) -> float:
+    if not LENGTH.fullmatch(text.strip()) or float(text) < 1:
+        raise ValueError("give an accept length from 1, such as 2.5")
+    return float(text)
+
+
+def _device(text: str) -> str:
+    if not DEVICE.fullmatch(text.strip()):
+        raise ValueError("write cpu, cuda or cuda:N")
+    return text.strip()
+
+
 def _capabilities(text: str) -> tuple[str, ...]:
     names = tuple(part.strip() for part in text.split(",") if part.strip())
     unknown = [n for n in names if n not in CAPABILITIES]
@@ -121,6 +136,12 @@ OPTIONS = (
         "token ids of text as served, a JSON list a line, for vocabulary coverage",
         path=True,
     ),
+    Option("num_steps", "K", "drafts in a chain (vLLM's num_speculative_tokens)", convert=_count),
+    Option("new_tokens", "N", "tokens that the target writes for each prompt", convert=_count),
+    Option(
+        "min_accept_length", "X", "least accept length that each engine must reach", convert=_length
+    ),
+    Option("device", "cpu|cuda|cuda:N", "where draft and target run", convert=_device),
     Option(
         "require",
         "CAP[,CAP]",

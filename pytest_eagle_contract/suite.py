@@ -83,9 +83,12 @@ class Suite(pytest.Module):
         run = self.config.stash[RUN]
         # A conftest's own draft is judged in place of the one given, as pytest's users expect.
         paths: list[str | None] = [None] if self._overridden(CHECKPOINT) else [*run.labels]
-        prompts = run.settings.get("prompts") is not None
-        # Text to count is the user's offer; nothing is left open for those who make none.
-        contracts = [c for c in (*shipped(), *self._extra()) if prompts or "prompts" not in c.needs]
+        # Text and thresholds are the user's offer; nothing is left open for those who make none.
+        contracts = [
+            c
+            for c in (*shipped(), *self._extra())
+            if all(run.settings.get(need) is not None for need in c.needs if need != "torch")
+        ]
         for path in paths:
             prefix = f"{run.labels[path]} " if path is not None and len(paths) > 1 else ""
             for contract in contracts:

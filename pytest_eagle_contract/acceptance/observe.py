@@ -8,15 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from pytest_eagle_contract.prompts import Prompt
 from pytest_eagle_contract.target.capture import TargetModel
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """Hold token ids as served, and the target's own greedy continuation where it is known."""
-
-    token_ids: tuple[int, ...]
-    continuation: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
 
     Reads config and tensor headers only. Whatever is missing, broken or hostile raises InputError.
     """
-    found = locate(_local(path))
+    found = locate(local_directory(path))
     config = read_config(found.config)
     source: TensorSource
     if found.layout.endswith("torch bin"):
@@ -40,7 +40,7 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
 
 def open_target(path: str | Path) -> Config:
     """Read a target's config from its directory, its config.json or the hub, never its weights."""
-    local = _local(path, weights=False)
+    local = local_directory(path, weights=False)
     return read_config(local / "config.json" if files.kind(local) == "directory" else local)
 
 
@@ -49,7 +49,7 @@ def target_weights(path: str | Path, config: Config) -> TargetWeights | None:
 
     A config alone is a legal target, and so is an index without its shards, as the hub gives it.
     """
-    if not hub.is_uri(path) and files.kind(_local(path)) != "directory":
+    if not hub.is_uri(path) and files.kind(local_directory(path)) != "directory":
         return None
     root = config.path.parent
     names = files.children(root)
@@ -75,7 +75,8 @@ def manifest_digest(checkpoint: Checkpoint) -> str:
     return digest.hexdigest()
 
 
-def _local(path: str | Path, *, weights: bool = True) -> Path:
+def local_directory(path: str | Path, *, weights: bool = True) -> Path:
+    """Return the local path of a directory or of `hf://org/name[@revision]`."""
     if hub.is_uri(path):
         return hub.resolve_uri(str(path), weights=weights)
     try:

@@ -27,7 +27,8 @@ class Contract:
 
     `subject` says what it is checked on: the checkpoint's files, each engine, or a mapping
     function. `check` takes fixtures by name and returns an Outcome. `reaches_engines` is false for
-    files that no engine reads, or where each engine's own contract says what follows.
+    files that no engine reads, or where each engine's own contract says what follows. `needs` are
+    options without which it is not collected, and `torch` where it runs the draft.
     """
 
     id: str
@@ -40,6 +41,11 @@ class Contract:
     since: str
     needs: tuple[str, ...] = ()
     reaches_engines: bool = True
+
+    @property
+    def static(self) -> bool:
+        """Tell whether the files decide it, so that nothing is run."""
+        return "torch" not in self.needs
 
     @property
     def family(self) -> str:

@@ -25,6 +25,7 @@ TARGET_FAMILY = Need("target", "--eagle-target, whose family decides", meaning=T
 TARGET_WEIGHTS = Need("target weights", "--eagle-target with weights")
 READABLE_WEIGHTS = Need("target weights", "readable target weights")
 TARGET_SIZES = Need("target", "hidden_size and vocab_size in both configs")
+TORCH = Need("torch", "pip install 'pytest-eagle-contract[target]'")
 PROMPTS = Need("prompts", "--eagle-prompts")
 TRAINER = Need("trainer", "--eagle-trainer", meaning=True)
 AUX_LAYERS = Need("aux layers", "--eagle-aux-layers", meaning=True)

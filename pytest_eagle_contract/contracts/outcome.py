@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +21,8 @@ class Outcome:
     `fix` is the concrete remedy, where the contract's general one is not enough. `notes` are
     oddities that do not fail. An unverified contract is open for want of `needs`, any of which
     decides it, or because the contracts `blocked_by` name the fault. `loud` says that the engine
-    itself stops, instead of drafting badly. Texts are folded to one printable line each.
+    itself stops, instead of drafting badly. `data` are numbers for the JSON report. Texts are
+    folded to one printable line each.
     """
 
     status: Status
@@ -32,6 +33,7 @@ class Outcome:
     needs: tuple[Need, ...] = ()
     blocked_by: tuple[str, ...] = ()
     loud: bool = False
+    data: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         # Names and values from files end up here, whatever characters they hold.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_eagle_contract.contracts import (
+    acceptance,
     layers,
     mapping,
     mapping_files,
@@ -27,6 +28,7 @@ MODULES = (
     values,
     ownership,
     target,
+    acceptance,
 )
 
 

@@ -14,7 +14,7 @@ class Wiring:
 
     `boundaries` are in the order in which fc takes them; () feeds the target's final state past fc.
     `token_map` gives target ids. `later_norm` is the norm before attention in layers after the
-    first, `embedding` whose table is used.
+    first, `embedding` whose table is used. `without` are biases that are stored and not loaded.
     """
 
     boundaries: tuple[int, ...]
@@ -25,3 +25,4 @@ class Wiring:
     norm_output: bool = False
     later_norm: Literal["input_layernorm", "hidden_norm"] = "input_layernorm"
     embedding: Literal["draft's", "target's"] = "target's"
+    without: frozenset[str] = frozenset()

@@ -55,8 +55,14 @@ def document(
         ],
         "engines": [{k: v for k, v in row.items() if k not in PRIVATE} for row in engines],
         "known_failures": list(complaints),
-        "acceptance": None,
+        "acceptance": _acceptance(records),
     }
+
+
+def _acceptance(records: Sequence[Record]) -> dict[str, Any] | None:
+    """Return what the first engine is predicted to accept; nothing is measured live here."""
+    found = next((r["data"] for r in records if r["data"]), None)
+    return None if found is None else {"predicted": found, "live": None}
 
 
 def _public(summary: Record) -> dict[str, Any]:

@@ -46,6 +46,12 @@ class TargetModel:
         """Return the number of blocks, L."""
         return len(self.blocks)
 
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """Return the token ids that end the target's text."""
+        found = self.model.generation_config.eos_token_id
+        return tuple(found) if isinstance(found, list) else () if found is None else (found,)
+
     def capture(
         self, tokens: Tensor, boundaries: Sequence[int] = (), cache: Any = None
     ) -> Captured:

@@ -17,6 +17,7 @@ from pytest_eagle_contract.contracts.mapping_function import map_draft_ids
 from pytest_eagle_contract.contracts.shipped import shipped
 from pytest_eagle_contract.engines.registry import find
 from pytest_eagle_contract.mapping_fuzz import MappingCase, ask, is_wrong
+from pytest_eagle_contract.prompts import Prompt
 from pytest_eagle_contract.strategies import _kept
 from pytest_eagle_contract.token_map import TokenMap, classify
 from tests.bench import kimi
@@ -34,7 +35,10 @@ def test_mapping_contract(
     engine = find("vllm==0.32.0:v1")
     tokens = tuple(range(0, kimi.VOCAB, 160))
     case = for_engine(
-        build_case(open_checkpoint(draft), Inputs(target=target, tokens=tokens), (engine,)), engine
+        build_case(
+            open_checkpoint(draft), Inputs(target=target, prompts=(Prompt(tokens),)), (engine,)
+        ),
+        engine,
     )
     benchmark(contract.check, eagle_case=case)
     _note_median(benchmark, note, f"{contract.id} ({contract.subject}), ms")

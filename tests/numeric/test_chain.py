@@ -39,7 +39,7 @@ def looped(reference: ReferenceDraft, tokens: Tensor, states: Tensor, row: int) 
         outputs.append(normed)
         carried = normed if reference.wiring.norm_output else hidden[-1]
         fed = torch.cat((fed, carried[None]))
-        read.append(tokens[min(row + 2 + step, TOKENS - 1)])
+        read.append(tokens[min(row + 2 + step, len(tokens) - 1)])
     return outputs
 
 
