@@ -17,7 +17,7 @@ from pytest_eagle_contract.report.html import page
 from pytest_eagle_contract.report.markdown import markdown
 from pytest_eagle_contract.report.matrix import engine_row, recorded
 from pytest_eagle_contract.report.terminal import write
-from pytest_eagle_contract.report.verdict import document
+from pytest_eagle_contract.report.verdict import document, verdict
 from pytest_eagle_contract.run import Run
 from pytest_eagle_contract.stash import RECORD
 
@@ -84,7 +84,7 @@ class Gather:
         if session.exitstatus == pytest.ExitCode.OK:
             if self.lost:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            elif self.complaints:
+            elif self.complaints or self._lacks_verdict():
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(
@@ -97,6 +97,15 @@ class Gather:
             terminalreporter.write_line(f"note: {line}")
         for line in self.errors:
             terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+    def _lacks_verdict(self) -> bool:
+        """Tell whether a verdict was required and is open."""
+        required = {name for names in self.run.settings.get("require", ()) for name in names}
+        found = verdict(self.records, self.complaints) if self.records else ""
+        if "verified" not in required or found != "unverified":
+            return False
+        self.errors.append("--eagle-require=verified: the verdict is UNVERIFIED")
+        return True
 
     def _write_files(self) -> None:
         for kind, path in self.run.settings.get("report", ()):

@@ -89,6 +89,11 @@ class Draft:
         return first_architecture(self.config)
 
     @property
+    def nested(self) -> bool:
+        """Tell whether sizes stand in a table of their own, as in the speculators format."""
+        return self.config.has("speculators_model_type") and self.config.has(NESTED)
+
+    @property
     def layers(self) -> int:
         """Return the number of draft layers whose tensors are stored."""
         return stored_layers(self.tensors)

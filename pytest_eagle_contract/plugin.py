@@ -87,10 +87,13 @@ def _takes_paths(metafunc: pytest.Metafunc) -> bool:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Show every option that was given, with its source."""
     settings = config.stash[SETTINGS]
-    return [
+    lines = [
         f"eagle: {name} = {text} ({settings.sources[name]})"
         for name, text in settings.written.items()
     ]
+    if settings and not (settings.get("ckpt") or settings.get("suite")):
+        lines.append("eagle: no contract is checked: give --eagle-ckpt, or --eagle-suite")
+    return lines
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,6 +20,7 @@ from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.result import Result
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.engines.registry import (
+    beyond_facts,
     default_engines,
     find,
     is_installed,
@@ -99,7 +100,8 @@ def start(settings: Settings, *, fetch: bool = True) -> Run:
             engines=tuple({e.label: e for e in map(find, settings.get("engine", ()))}.values()),
             known=read_known(settings.get("known_failures")),
         )
-        run.notes = tuple(filter(None, map(unknown_release, settings.get("engine", ()))))
+        unknown_ones = (*map(unknown_release, settings.get("engine", ())),)
+        run.notes = (*filter(None, (*unknown_ones, *map(beyond_facts, run.engines))),)
         run.labels = labels(settings.get("ckpt", ()))
         for path in run.labels:
             if fetch or not (is_uri(path) or is_uri(run.inputs.target or "")):

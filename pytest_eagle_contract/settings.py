@@ -109,7 +109,7 @@ def _capabilities(text: str) -> tuple[str, ...]:
     return names
 
 
-CAPABILITIES = ("torch", "target", "engine", "gpu")
+CAPABILITIES = ("torch", "target", "engine", "gpu", "verified")
 
 OPTIONS = (
     Option("ckpt", "PATH_OR_HF_URI", "EAGLE-3 draft checkpoint to judge", repeat=True, path=True),

@@ -36,7 +36,7 @@ def require_file(path: Path) -> None:
     """Raise InputError unless a regular file stands at `path`, links followed."""
     found = kind(path)
     if found == "missing":
-        raise InputError(path, "", "is missing", "copy or export the checkpoint again")
+        raise InputError(path, "", "is missing", "check the path, or copy the file again")
     if found != "file":
         raise InputError(path, "", f"is a {found}, not a file", "put the real file there")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
@@ -79,7 +79,10 @@ def across(
     worst = max((o for _, o in outcomes), key=lambda o: SEVERITY[o.status])
     if len(statuses) == 1:
         return worst
-    split = "; ".join(f"{r.targets}: {o.status} ({o.measured})" for r, o in outcomes)
+    said: dict[str, list[str]] = {}
+    for reading, outcome in outcomes:
+        said.setdefault(f"{outcome.status} ({outcome.measured})", []).append(reading.targets)
+    split = "; ".join(f"{what} for {' or '.join(which)}" for what, which in _rare_first(said))
     return replace(
         worst,
         status="unverified",
@@ -90,9 +93,16 @@ def across(
     )
 
 
+def _rare_first(said: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is said of few target families by their names, and of the rest as others."""
+    *rare, (common, which) = sorted(said.items(), key=lambda item: len(item[1]))
+    yield from rare
+    yield common, which if len(which) == 1 else ["other targets"]
+
+
 def unread(case: Case, reading: Resolution) -> Outcome | None:
     """Leave open what an engine would do with a format that it does not read."""
-    if case.draft.config.has("speculators_model_type") and not reading.semantics.speculators_format:
+    if case.draft.nested and not reading.semantics.speculators_format:
         return blocked("checkpoint.engine", "does not read this format")
     return None
 

@@ -31,6 +31,9 @@ def captures(case: Case, reading: Resolution) -> Outcome:
     if captured.boundaries is None:
         depends = "the rule for these ids depends on the target"
         return unverified(depends, TARGET_LAYERS)
+    meant = at(intent.boundaries.value, layers)
+    if isinstance(meant, tuple) and layers and any(not 0 <= b <= layers for b in meant):
+        return blocked("layers.range", f"the ids mean {shown(meant)} of {layers} layers")
     got = f"captures {shown(captured.boundaries)} ({captured.where})"
     if captured.lost:
         got += f", silently without {shown(captured.lost)}"
@@ -73,7 +76,7 @@ def _undecided(case: Case, reading: Resolution, got: str) -> Outcome:
         fix = f"if trained on {shown(stated.value)}: {entries(case)}" if stated.value else ""
         return failed(got, f"{listed}: no reading of the ids gives what is captured", fix)
     right = [name for name, fit in fits.items() if fit]
-    effect = f"right only {right[0]}" if right else "not decided"
+    effect = f"right only if read {right[0]}" if right else "not decided"
     wanted = listed or f"{shown(at(stated.value, case.layers))}: {stated.reason}"
     return unverified(f"{got}: {effect}; {stated.reason}", *deciders(case), expected=wanted)
 

@@ -92,6 +92,9 @@ def engine_lm_head(eagle_case: Case) -> Outcome:
         if not ships and shared and sizes.draft_vocab_size is not None:
             fix_null = "ship lm_head.weight, or write a null draft_vocab_size to share the target's"
             return failed("leaves the head as allocated", f"{HEAD} is stored", fix_null)
+        if not ships and sizes.draft_rows != eagle_case.vocab_size:
+            taken = "takes the target's head, whose rows are the whole vocabulary's"
+            return blocked("checkpoint.lm-head", taken)
         if not ships and facts.lm_head == "own":
             return failed("has no head: it does not take the target's", f"{HEAD} is stored")
         return passed("the draft's own head" if ships and not by_null else "the target's head")

@@ -114,7 +114,7 @@ def engine(eagle_case: Case) -> Outcome:
 
 def _reads(case: Case, reading: Resolution) -> Outcome:
     facts, draft = reading.semantics, case.draft
-    if draft.config.has("speculators_model_type") and not facts.speculators_format:
+    if draft.nested and not facts.speculators_format:
         steps = (f"move the keys of {NESTED} to top level", class_fix(draft, facts.architectures))
         fix = " and ".join(filter(None, steps))
         stated = refused(

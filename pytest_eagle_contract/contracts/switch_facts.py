@@ -12,6 +12,7 @@ from pytest_eagle_contract.checkpoint.switches import (
     switch_places,
 )
 from pytest_eagle_contract.contracts.case import Case, sourced
+from pytest_eagle_contract.contracts.map_facts import sample
 from pytest_eagle_contract.contracts.needs import SWITCH, TRAINER
 from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, refused, unverified
 from pytest_eagle_contract.contracts.remedies import switch_fix, word
@@ -70,7 +71,7 @@ def compared(case: Case, reading: Resolution) -> Outcome:
             continue
         read = use.where in reading.semantics.switches[name].places
         where = f"config.json: {use.where}" if read else use.where
-        text = f"{name} is {word(use.value)} ({where})"
+        text = f"computes with {name} {word(use.value)} ({where})"
         if not stated.certain:
             doubtful.append(f"{text}, intended {word(stated.value)}: {stated.reason}")
             continue
@@ -101,12 +102,12 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
     The two norms before fc are compared as switches already.
     """
     stored = {info.name: short for short, info in case.draft.tensors.items()}
-    lost: dict[str, str] = {}
+    lost: dict[str, list[str]] = {}
     for name in reading.tensors.unknown:
         switch = controlling_switch(stored[name])
         if switch in BIASES:
-            lost.setdefault(switch, name)
+            lost.setdefault(switch, []).append(name)
     facts = reading.semantics
-    for switch, name in lost.items():
-        refuses = facts.unknown == "error" and not name.endswith(facts.unknown_dropped)
-        yield switch, f"{'refuses' if refuses else 'drops'} {name} ({switch})"
+    for switch, names in lost.items():
+        refuses = facts.unknown == "error" and not names[0].endswith(facts.unknown_dropped)
+        yield switch, f"{'refuses' if refuses else 'drops'} {sample(names)} ({switch})"

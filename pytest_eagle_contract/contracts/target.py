@@ -91,7 +91,7 @@ def _unlike(case: Case) -> Iterator[str]:
 
 @contract("checkpoint.tokenizer", reaches_engines=False)
 def tokenizer(eagle_case: Case) -> Outcome:
-    """Special tokens are ids of the vocabulary, and the draft can propose the end.
+    """Special tokens are ids of the vocabulary; whether the draft can propose the end is noted.
 
     Why: a token outside the draft vocabulary is never drafted; an id outside V fails in engines.
     Incident: Automodel#2260, where draft_vocab_size -1 was accepted and dropped a special token.

@@ -108,6 +108,8 @@ def _absent(case: Case, reading: Resolution) -> Outcome | None:
         return None
     refuses = reading.semantics.missing == "error"
     effect = "refuses to load without" if refuses else "leaves as allocated, silently,"
+    if any(controlling_switch(n) for n in missing):
+        return blocked("checkpoint.switches", f"{effect} {sample(missing)}", loud=refuses)
     deeper = all(n.startswith("layers.") and not n.startswith("layers.0.") for n in missing)
     by = "checkpoint.depth" if deeper else "checkpoint.tensors"
     return blocked(by, f"{effect} {sample(missing)}", loud=refuses)

@@ -68,6 +68,14 @@ def is_installed(profile: EngineProfile) -> bool:
     return any(_has(name) for name in profile.distributions)
 
 
+def beyond_facts(engine: Engine) -> str:
+    """Return the line that says that an engine is newer than what was read; empty where not."""
+    profile = engine.profile
+    if Version(engine.version) <= Version(profile.latest):
+        return ""
+    return f"{engine.label} is newer than {profile.latest}, the last release that facts are of"
+
+
 def unknown_release(spec: str) -> str:
     """Return the line that says that facts of another version are used than of the one installed.
 

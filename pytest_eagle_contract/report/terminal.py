@@ -88,8 +88,10 @@ def left_out(rows: Iterable[tuple[str, ...]]) -> str:
     """Count the contracts that need no row of their own."""
     found = [row for row in rows if quiet(row)]
     follow = sum(FOLLOWS in row for row in found)
-    passing = f"{len(found) - follow} contracts pass on every subject"
-    return f"{passing}, {follow} follow from what fails" if follow else passing
+    count = len(found) - follow
+    passing = f"{count} {'contract passes' if count == 1 else 'contracts pass'} on every subject"
+    following = f"{follow} {'follows' if follow == 1 else 'follow'} from what fails"
+    return f"{passing}, {following}" if follow else passing
 
 
 def closing(result: str, records: Sequence[Record]) -> str:

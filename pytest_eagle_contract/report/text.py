@@ -13,23 +13,28 @@ LABELS = ("measured", "expected", "why", "fix", "incident", "repeat")
 def failure_text(record: Mapping[str, Any], promise: str) -> str:
     """Return a failed contract as a block.
 
-    It says what was promised, measured, expected and noted, why it matters, and what to do.
+    It says what was measured, promised, expected and noted, why it matters, and what to do.
     """
     # pytest names the item above the block, and repeats the first line in its short summary.
-    lines = [f"broken: {promise}"]
-    for label in LABELS:
+    lines = [*_wrapped(str(record["measured"])), *_field("promise", promise)]
+    for label in LABELS[1:-1]:
         if record.get(label):
-            lines += _field(label, str(record[label]), wrap=label != "repeat")
+            lines += _field(label, str(record[label]))
         if label == "expected":
             for note in record.get("notes", ()):
-                lines += _field("note", str(note), wrap=True)
-    return "\n".join(lines)
+                lines += _field("note", str(note))
+    return "\n".join([*lines, f"{_head('repeat')}{record['repeat']}"])
 
 
-def _field(label: str, text: str, *, wrap: bool) -> list[str]:
-    head = f"  {label + ':':<10}"
-    if not wrap:
-        return [head + text]
+def _field(label: str, text: str) -> list[str]:
+    return _wrapped(text, _head(label))
+
+
+def _head(label: str) -> str:
+    return f"  {label + ':':<10}"
+
+
+def _wrapped(text: str, head: str = "") -> list[str]:
     return textwrap.wrap(
         text,
         WIDTH,

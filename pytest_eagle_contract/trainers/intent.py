@@ -62,10 +62,11 @@ def _switch(name: str, draft: Draft, by: Stated[TrainerProfile]) -> Stated[bool]
     trainer, written = by.value, draft.config.flag(*switch_places(name))
     if trainer is not None and name in trainer.trained_as:
         value = trainer.trained_as[name]
-        reason = f"{trainer.title} trains it so whatever a key says"
+        said = "true" if value else "false"
+        reason = f"{trainer.title} trains with {said} whatever a key says"
         if written is None or written.value == value or by.certain:
             return Stated(value, by.evidence, reason)
-        doubt = f"{written.where} says otherwise, and the files only suggest {trainer.title}"
+        doubt = f"config.json: {written.where} is not, and the files only suggest {trainer.title}"
         return Stated(None, Evidence.UNKNOWN, f"{reason}; {doubt}")
     if written is not None:
         return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")

@@ -103,6 +103,8 @@ def _both(top: Ids, nested: Ids, author: Author) -> LayerIntent:
 
 def _contradiction(one: Ids, other: Ids, author: Author) -> LayerIntent:
     reason = f"{one.where} {list(one.value)} and {other.where} {list(other.value)} contradict"
+    if one.value == other.value:
+        reason += ": the one counts boundaries by custom and the other layer outputs"
     return LayerIntent(
         Stated(None, Evidence.UNKNOWN, reason),
         _order(author, one.value),

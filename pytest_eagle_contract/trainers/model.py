@@ -21,7 +21,8 @@ class Signature:
     """List what a checkpoint shows when a trainer wrote it; all of it must be there.
 
     `strength` ranks signatures of several trainers that hold at once: the highest wins, and equal
-    ones leave the trainer unknown. Below SURE, others may well write the same.
+    ones leave the trainer unknown. Below SURE, others may well write the same. `entries`
+    are a JSON file beside the weights, a key at its top level and the value there.
     """
 
     strength: int
@@ -33,6 +34,7 @@ class Signature:
     absent_tensors: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    entries: tuple[tuple[str, str, str], ...] = ()
 
 
 PLAIN_EAGLE3 = Signature(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_eagle_contract.checkpoint.files import read_json
+from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Stated
 from pytest_eagle_contract.pair import Draft
 from pytest_eagle_contract.trainers.model import SURE, Signature, TrainerProfile
@@ -44,5 +46,16 @@ def shows(draft: Draft, signature: Signature) -> bool:
             not any(name in draft.tensors for name in signature.absent_tensors),
             all(any(n.startswith(p) for n in raw) for p in signature.prefixes),
             all(name in draft.checkpoint.files for name in signature.files),
+            all(_holds(draft, *entry) for entry in signature.entries),
         )
     )
+
+
+def _holds(draft: Draft, name: str, key: str, value: str) -> bool:
+    """Tell whether a JSON file beside the weights says so; one that cannot be read says nothing."""
+    if name not in draft.checkpoint.files:
+        return False
+    try:
+        return read_json(draft.checkpoint.path / name).get(key) == value
+    except InputError:
+        return False

@@ -27,9 +27,9 @@ VERL_SPECO = TrainerProfile(
         ),
         Signature(
             30,
-            "metadata.json beside the weights",
+            "metadata.json of a pretrained drafter beside the weights",
             prefixes=("midlayer.",),
-            files=("metadata.json",),
+            entries=(("metadata.json", "format", "pretrained_drafter_checkpoint"),),
         ),
         PLAIN_EAGLE3,
     ),

@@ -62,3 +62,24 @@ def test_repeats_add_up_elsewhere(
     line = refused(pytester.runpytest_inprocess(*options(engine="", target=None)))
     assert "target is missing" in line
     assert "engine is missing" in line
+
+
+@pytest.mark.parametrize(("engine", "code"), [("sglang==0.5.23", 0), ("vllm==0.32.0:v1", 1)])
+def test_a_verdict_can_be_required(pytester: pytest.Pytester, engine: str, code: int) -> None:
+    """vLLM V1 reads the ids in one of their two meanings, and which is meant is not known."""
+    result = pytester.runpytest_inprocess(*options(engine=engine), "--eagle-require=verified")
+    assert result.ret == code
+    said = "ERROR: --eagle-require=verified: the verdict is UNVERIFIED"
+    assert (said in result.outlines) is (code == 1)
+
+
+def test_an_engine_newer_than_the_facts_is_said(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_inprocess(*options(engine="sglang==0.5.24"))
+    result.stdout.fnmatch_lines(
+        ["note: sglang 0.5.24 is newer than 0.5.23, the last release that facts are of"]
+    )
+
+
+def test_options_without_a_draft_say_so(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_inprocess("--eagle-engine=sglang")
+    result.stdout.fnmatch_lines(["eagle: no contract is checked: give --eagle-ckpt, or *"])

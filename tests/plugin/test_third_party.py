@@ -47,7 +47,9 @@ def test_passes(pytester: pytest.Pytester) -> None:
 def test_fails_with_its_own_texts(pytester: pytest.Pytester) -> None:
     assert outcome(pytester, conftest('return failed("theirs", "ours")')) == (1, "failed", "theirs")
     result = pytester.runpytest_inprocess(*options(), "-k", "checkpoint.mine")
-    result.stdout.fnmatch_lines(["broken: The draft is ours.", "  fix:      make it ours.*"])
+    result.stdout.fnmatch_lines(
+        ["theirs", "  promise:  The draft is ours.", "  fix:      make it ours.*"]
+    )
 
 
 def test_on_engines(pytester: pytest.Pytester) -> None:
