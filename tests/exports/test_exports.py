@@ -43,7 +43,8 @@ EXPORTS: dict[str, tuple[str, Expected]] = {
     # The default trains with the residual after the norm, which SGLang has no code for.
     "speculators/default/0": (
         "speculators/verifier",
-        CONVERTED | {("checkpoint.switches", SGLANG): ("failed", "norm_before_residual is false")},
+        CONVERTED
+        | {("checkpoint.switches", SGLANG): ("failed", "computes with norm_before_residual false")},
     ),
     # The variant turns that off.
     "speculators/variant/0": ("speculators/verifier", CONVERTED),
