@@ -121,7 +121,10 @@ def eagle_acceptance(request: pytest.FixtureRequest, eagle_case: Case) -> Accept
     from pytest_eagle_contract.numeric import Absent, open_acceptance
     from pytest_eagle_contract.stash import RUN
 
-    found = open_acceptance(request.config.stash[RUN], eagle_case)
+    run = request.config.stash.get(RUN, None)
+    if run is None:
+        pytest.skip("no target and no prompts: give --eagle-target and --eagle-prompts")
+    found = open_acceptance(run, eagle_case)
     if isinstance(found, Absent):
         pytest.skip(f"{found.says} (needs {found.need.how})")
     return found

@@ -93,6 +93,8 @@ class Gather:
         """Write the closing section."""
         if exitstatus in FINISHED and (self.records or self.engines):
             write(terminalreporter, self.records, self.engines, self.complaints)
+        if self.partial and self.records:
+            terminalreporter.write_line("note: contracts were left out, the verdict is of the rest")
         for line in dict.fromkeys(self.run.notes):
             terminalreporter.write_line(f"note: {line}")
         for line in self.errors:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_eagle_contract.assess import judge_engine
 from pytest_eagle_contract.checkpoint.reader import local_directory
 from pytest_eagle_contract.contracts.case import Case
-from pytest_eagle_contract.contracts.needs import PROMPTS, TARGET_WEIGHTS, TORCH, Need
+from pytest_eagle_contract.contracts.needs import PROMPTS, RUN, TARGET_WEIGHTS, TORCH, Need
 from pytest_eagle_contract.contracts.outcome import Outcome, unverified
 from pytest_eagle_contract.engines.model import Engine
 from pytest_eagle_contract.prompts import Prompt
@@ -56,9 +56,16 @@ def open_acceptance(run: Run, case: Case) -> Acceptance | Absent:
         return Absent(f"{' and '.join(missing)} cannot be imported", TORCH)
     if case.target_weights is None:
         return Absent("no target with safetensors weights is given", TARGET_WEIGHTS)
+    if case.draft.latent_attention or case.draft.packed:
+        kind = "latent attention" if case.draft.latent_attention else "packed weights"
+        return Absent(f"drafts with {kind} are not run here", RUN)
     prompts = [p for p in run.inputs.prompts if p.token_ids]
     if not prompts:
         return Absent("no prompts are given", PROMPTS)
+    sizes = case.target.geometry if case.target else case.draft.geometry
+    vocab = sizes.vocab_size.value if sizes.vocab_size else 0
+    if any(not 0 <= i < vocab for p in prompts for i in (*p.token_ids, *p.continuation)):
+        return Absent(f"the prompts hold ids outside the target's {vocab:,}", PROMPTS)
     key = str(case.draft.checkpoint.path)
     if key not in run.numbers:
         run.numbers[key] = _opened(run, case, prompts)

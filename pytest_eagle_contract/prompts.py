@@ -32,7 +32,7 @@ class Prompt:
 
 def read_prompts(path: Path) -> Iterator[Prompt]:
     """Yield the prompt of each line; text is refused with one line, for there is no tokenizer."""
-    lines = read_bounded(path, MAX_BYTES).decode("utf-8", errors="replace").splitlines()
+    lines = read_bounded(path, MAX_BYTES).decode("utf-8-sig", errors="replace").split("\n")
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield _prompt(path, f"line {number}", line)

@@ -19,10 +19,12 @@ class Prediction:
     """Hold the counts of each prompt, and which drafts are right at every row.
 
     `right` holds an array [K, R] for each prompt, whose first row is the last prompt position.
+    `unlike` counts continuation tokens that are not the target's greedy choice.
     """
 
     counts: tuple[Counts, ...]
     right: tuple[NDArray[np.bool_], ...]
+    unlike: int = 0
 
     @property
     def total(self) -> Counts:
@@ -41,7 +43,8 @@ def predict(draft: ReferenceDraft, observed: Iterable[Observed], steps: int) -> 
     """Return what an engine wired like `draft` accepts with chains of `steps` drafts."""
     pairs = [(one, _right(draft, one, steps)) for one in observed]
     counts = tuple(walk(right, one.count) for one, right in pairs)
-    return Prediction(counts, tuple(right[:, : one.count] for one, right in pairs))
+    rows = tuple(right[:, : one.count] for one, right in pairs)
+    return Prediction(counts, rows, sum(one.unlike for one, _ in pairs))
 
 
 def _right(draft: ReferenceDraft, one: Observed, steps: int) -> NDArray[np.bool_]:

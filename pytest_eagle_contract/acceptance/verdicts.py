@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_eagle_contract.acceptance.session import Acceptance
     from pytest_eagle_contract.contracts.case import Case
 
+SHORT = "the continuations are too short for one verify step"
 PROMPTS = Need("prompts", "more prompts in --eagle-prompts")
 
 
@@ -38,7 +39,10 @@ class Judge:
         except Open as left:
             return blocked(left.by, left.says)
         mine = self.acceptance.predict(used)
-        return replace(self._beside(mine, used, trained), data=numbers(mine))
+        if not mine.total.drafts:
+            return unverified(SHORT, PROMPTS)
+        found = self._beside(mine, used, trained)
+        return replace(found, data=numbers(mine), notes=(*found.notes, *_doubts(mine)))
 
     def _beside(self, mine: Prediction, used: Wiring, trained: Wiring) -> Outcome:
         text = told(mine)
@@ -57,6 +61,8 @@ class Judge:
             prediction = self.acceptance.predict(self._used())
         except Open as left:
             return blocked(left.by, left.says)
+        if not prediction.total.drafts:
+            return unverified(SHORT, PROMPTS)
         length = accept_length(prediction.counts)
         if length.low >= least:
             return passed(told(prediction))
@@ -76,6 +82,12 @@ class Judge:
         if len(wirings) > 1:
             raise Open("depends on the target's family", "layers.engine")
         return wirings.pop()
+
+
+def _doubts(prediction: Prediction) -> tuple[str, ...]:
+    count = prediction.unlike
+    text = f"{count} continuation tokens are not the target's greedy choice: no exact prediction"
+    return (text,) if count else ()
 
 
 def told(prediction: Prediction) -> str:

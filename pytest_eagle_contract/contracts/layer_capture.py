@@ -51,7 +51,9 @@ def captures(case: Case, reading: Resolution) -> Outcome:
         return _by_argument(case, reading, got)
     if not intent.boundaries.certain:
         return _undecided(case, reading, got)
-    return failed(got, wanted, entries(case))
+    # fc then gets fewer columns than it has: the first step is a shape error.
+    say = refused if captured.lost else failed
+    return say(got, wanted, entries(case))
 
 
 def _by_argument(case: Case, reading: Resolution, got: str) -> Outcome:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.boundaries import at, shown
+from collections.abc import Iterable, Iterator
+
+from pytest_eagle_contract.boundaries import Boundaries, at, shown
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.layer_capture import captures, deciders, decisive
@@ -98,7 +100,9 @@ def count(eagle_case: Case) -> Outcome:
         if len(set(located.value)) != len(located.value):
             problems.append(f"{located.where} {list(located.value)} repeats an id")
     stated = config.integer("num_aux_hidden_states")
-    if stated is not None:
+    if stated is not None and stated.value < 1:
+        problems.append(f"{stated.where} is {stated.value}")
+    elif stated is not None:
         lengths[stated.where] = stated.value
     if len(set(lengths.values())) > 1:
         problems.append(", ".join(f"{where} says {n}" for where, n in lengths.items()))
@@ -126,11 +130,14 @@ def fc_width(eagle_case: Case) -> Outcome:
     states = draft.aux_states(width)
     if not states:
         return failed(f"fc.weight {list(fc.shape)}", f"[hidden, n × {width}]")
-    counts = {len(located.value) for located in written_ids(draft.config)}
+    counts = {len(located.value) for located in written_ids(draft.config) if located.value}
+    stated = draft.config.integer("num_aux_hidden_states")
+    if not counts and stated is not None and stated.value > 0:
+        counts = {stated.value}
     if len(counts) == 1 and states not in counts:
         return failed(
             f"fc.weight {list(fc.shape)} takes {states} states of {width}",
-            f"{counts.pop()} states, as many as ids are written",
+            f"{counts.pop()} states, as many as the config lists or counts",
         )
     return passed(f"fc.weight {list(fc.shape)} takes {states} states of {width}")
 
@@ -146,6 +153,8 @@ def engine_fc_width(eagle_case: Case) -> Outcome:
     Since: 0.1.0
     """
     states = eagle_case.draft.aux_states(eagle_case.target_width)
+    if states is None and eagle_case.target_width is None:
+        return unverified("the width of the target's states is not known", TARGET)
     if states is None:
         odd = "fc's own width is not a whole number of target states"
         return blocked("layers.fc-width", odd, loud=True)
@@ -208,6 +217,10 @@ def engine_order(eagle_case: Case) -> Outcome:
     return across(eagle_case, lambda reading: _keeps_order(eagle_case, reading), "aux_order")
 
 
+def _tuples(boundaries: Iterable[Boundaries]) -> Iterator[tuple[int, ...]]:
+    return (b for b in boundaries if isinstance(b, tuple))
+
+
 def _keeps_order(case: Case, reading: Resolution) -> Outcome:
     intent, captured = case.intent, at(reading.captured.boundaries, case.layers)
     wanted = at(intent.boundaries.value, case.layers)
@@ -217,10 +230,16 @@ def _keeps_order(case: Case, reading: Resolution) -> Outcome:
         else:
             got = "keeps the order listed"
         return unverified(f"{got}; {intent.order.reason}", *deciders(case))
+    if wanted is None and any(list(b) != sorted(b) for b in _tuples(intent.readings.values())):
+        return unverified(f"concatenates {shown(captured)}; the ids do not ascend", *deciders(case))
     if not isinstance(captured, tuple) or not isinstance(wanted, tuple):
         return passed("both use layer order")
     if sorted(captured) != sorted(wanted) or captured == wanted:
         return passed(f"concatenates {shown(captured)}")
+    if not intent.order.certain:
+        expected = f"{shown(wanted)}: {intent.order.reason}"
+        got = f"concatenates {shown(captured)}"
+        return unverified(got, *deciders(case), expected=expected)
     return failed(
         f"concatenates {shown(captured)}",
         f"{shown(wanted)}: {intent.order.reason}",

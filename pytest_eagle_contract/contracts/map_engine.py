@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pytest_eagle_contract.contracts.case import Case, sourced
-from pytest_eagle_contract.contracts.map_facts import offset_reading, readings_of
+from pytest_eagle_contract.contracts.map_facts import INTEGERS, offset_reading, readings_of
 from pytest_eagle_contract.contracts.outcome import Outcome, blocked, failed, passed, refused
 from pytest_eagle_contract.engines.model import Semantics
 from pytest_eagle_contract.engines.resolution import MapUse, Resolution
-from pytest_eagle_contract.token_map import Form, StoredMap, TokenMap, as_integers
+from pytest_eagle_contract.token_map import Form, StoredMap, TokenMap
 
 
 def maps(case: Case, reading: Resolution) -> Outcome:
@@ -23,7 +23,7 @@ def _decisive(case: Case, reading: Resolution) -> str:
 
 def _maps(case: Case, reading: Resolution) -> Outcome:
     use, stored = reading.token_map, case.draft.stored_map
-    if use.kind == "error" and case.draft.geometry.draft_vocab_size is None:
+    if use.kind == "unsized":
         return blocked("checkpoint.lm-head", use.detail, loud=True)
     if stored is None:
         return _without(case, use)
@@ -56,7 +56,7 @@ def consequence(case: Case, facts: Semantics) -> Outcome | None:
     stored, read, found = case.draft.stored_map, offset_reading(case), case.intent.classification
     if stored is None or found is None:
         return None
-    if as_integers(stored.values) is None:
+    if stored.dtype not in INTEGERS:
         return blocked("mapping.dtype", "uses or rounds the floats")
     if read is None:
         return None

@@ -9,6 +9,8 @@ from pytest_eagle_contract.contracts.needs import VOCAB_SIZE
 from pytest_eagle_contract.contracts.outcome import Outcome, blocked, passed, unverified
 from pytest_eagle_contract.token_map import Form, TokenMap, as_integers
 
+INTEGERS = frozenset({"I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8"})
+
 
 def readings_of(case: Case) -> TokenMap | Outcome:
     """Return the map by the form its values show, or the outcome where there is none to judge.

@@ -6,6 +6,7 @@ from pytest_eagle_contract.contracts.case import Case, across
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_engine import maps
 from pytest_eagle_contract.contracts.map_facts import (
+    INTEGERS,
     intended_order,
     offset_reading,
     readings_of,
@@ -22,8 +23,6 @@ from pytest_eagle_contract.contracts.outcome import (
     verdict,
 )
 from pytest_eagle_contract.token_map import Form, TokenMap, as_integers, describe
-
-INTEGERS = frozenset({"I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8"})
 
 
 @contract("mapping.present")
@@ -169,12 +168,15 @@ def offsets(eagle_case: Case) -> Outcome:
         last = len(stored) - 1
         target = int(integers[last])
         evidence = found.evidence.partition("; draft id")[0]
+        first = sample(integers - range(len(stored)))
+        fix = f"store d2t - arange({len(stored)}): first entries {first}"
+        if found.form is not Form.ABSOLUTE:
+            fix = "the buffer was never filled: export again with the map that was trained"
         return failed(
             f"{stored.where} holds absolute ids ({evidence}), and every engine adds the draft id: "
             f"{describe(stored, last, eagle_case.vocab_size)}",
             f"offset {target - last:,} for draft id {last:,}",
-            f"store d2t - arange({len(stored)}): first entries "
-            f"{sample(integers - range(len(stored)))}",
+            fix,
         )
     if found.form is Form.AMBIGUOUS:
         return unverified(found.evidence, TOKEN_MAP)
@@ -235,9 +237,11 @@ def order(eagle_case: Case) -> Outcome:
         return passed("ascending")
     where = int((read.targets[1:] <= read.targets[:-1]).argmax())
     seen = f"draft ids {where:,} and {where + 1:,} name {sample(read.targets[where : where + 2])}"
+    if not read.is_legal:
+        return blocked(("mapping.range", "mapping.bijective"), f"not ascending: {seen}")
     if unlike_mask(eagle_case):
         return blocked("mapping.mask", f"not ascending: {seen}")
-    if wanted == "ascending" and read.is_legal:
+    if wanted == "ascending":
         return failed(
             f"not ascending: {seen}", f"ascending, as {eagle_case.intent.trainer.value} writes"
         )

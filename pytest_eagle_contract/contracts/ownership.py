@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.embedding_rows import compare_rows
-from pytest_eagle_contract.contracts.needs import TARGET_WEIGHTS
+from pytest_eagle_contract.contracts.needs import TARGET_WEIGHTS, VOCAB_SIZE
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
     blocked,
@@ -37,6 +37,8 @@ def lm_head(eagle_case: Case) -> Outcome:
     if sizes.draft_rows is not None and sizes.draft_rows < 1:
         fix = f'write "draft_vocab_size": {head.rows}' if head else ""
         return failed(f"draft_vocab_size is {sizes.draft_rows}", "a positive number", fix)
+    if eagle_case.vocab_size is None:
+        return unverified("vocab_size is not written", VOCAB_SIZE)
     if head is None:
         if sizes.draft_rows == eagle_case.vocab_size:
             return passed("no head is stored; over the whole vocabulary the target's can serve")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pytest_eagle_contract.checkpoint.geometry import EAGLE
 from pytest_eagle_contract.checkpoint.names import PREFIXES, WRAPPERS
 from pytest_eagle_contract.engines.model import Semantics
 from pytest_eagle_contract.engines.resolution import Resolution
@@ -29,9 +28,9 @@ def switch_fix(reading: Resolution, name: str, wanted: bool) -> str:
 
 
 def entry(place: str, value: object) -> str:
-    """Write one entry of config.json, at top level or under eagle_config."""
-    key = place.removeprefix(f"{EAGLE}.")
-    return f'"{key}": {value}' + (f" under {EAGLE}" if key != place else " at top level")
+    """Write one entry of config.json, at top level or under the table that holds it."""
+    table, dot, key = place.rpartition(".")
+    return f'"{key}": {value}' + (f" under {table}" if dot else " at top level")
 
 
 def word(value: bool) -> str:

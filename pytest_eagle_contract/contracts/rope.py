@@ -112,8 +112,11 @@ def unknown_type(scaling: Scaling, facts: Semantics) -> bool:
 
 def layered(config: Config) -> str:
     """Return the place of a table that holds a rope for each layer type, "" where none does."""
-    held = (t.where for t in tables(config) if all(isinstance(v, dict) for v in t.value.values()))
-    return next(held, "")
+    for table in tables(config):
+        written = [value for value in table.value.values() if value is not None]
+        if written and all(isinstance(value, dict) for value in written):
+            return table.where
+    return ""
 
 
 def untyped(config: Config, facts: Semantics) -> bool:

@@ -26,7 +26,8 @@ def faults(draft: Draft, full: bool) -> tuple[list[str], int]:
 
     The sample takes runs of values spread over a tensor, so a broken stretch can be missed; `full`
     reads everything in chunks. Zeros are a fault only where every value read is zero, and there
-    are several: a single zero may be meant, as a zero point. Packed types are left out.
+    are several: a single zero may be meant, as a zero point, and a bias begins at zero. Packed
+    types are left out.
     """
     problems, read = [], 0
     for name, info in draft.tensors.items():
@@ -59,7 +60,8 @@ def _fault(draft: Draft, info: TensorInfo, full: bool) -> tuple[str, int]:
         if place is not None:
             return f"holds NaN or infinity{_row(info, start + place)}", read
         zeros = zeros and not values.any()
-    return (f"is all zero in the {read:,} values read" if zeros and read > 1 else ""), read
+    meant = read < 2 or info.name.endswith(".bias")
+    return (f"is all zero in the {read:,} values read" if zeros and not meant else ""), read
 
 
 def _row(info: TensorInfo, place: int) -> str:

@@ -35,7 +35,7 @@ def switches(eagle_case: Case) -> Outcome:
     Fix: write the switch that was trained with, once, and export its tensors.
     Since: 0.1.0
     """
-    problems = contradictions(eagle_case.draft)
+    problems = contradictions(eagle_case)
     on = sorted(n for n, s in eagle_case.intent.switches.items() if s.value)
     return verdict(problems, "switches and tensors that agree", f"on: {', '.join(on) or 'none'}")
 

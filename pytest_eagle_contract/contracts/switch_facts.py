@@ -20,10 +20,17 @@ from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.pair import Draft
 
 
-def contradictions(draft: Draft) -> list[str]:
-    """Return what config and tensors of one draft say against each other."""
-    found = (_null(draft), _written_twice(draft), _without_tensor(draft), _unused_fc(draft))
-    return [problem for problems in found for problem in problems]
+def contradictions(case: Case) -> list[str]:
+    """Return what config and tensors of one draft, and its trainer, say against each other."""
+    draft = case.draft
+    found = (
+        _null(draft),
+        _written_twice(draft),
+        _without_tensor(draft),
+        _unused_fc(draft),
+        _never_written(case),
+    )
+    return list(dict.fromkeys(problem for problems in found for problem in problems))
 
 
 def _null(draft: Draft) -> Iterator[str]:
@@ -35,7 +42,7 @@ def _null(draft: Draft) -> Iterator[str]:
 
 
 def _written_twice(draft: Draft) -> Iterator[str]:
-    for name in (*SWITCHES, *TENSOR_OF):
+    for name in dict.fromkeys((*SWITCHES, *TENSOR_OF)):
         found = [draft.config.flag(place) for place in switch_places(name)]
         values = {f.where: f.value for f in found if f is not None}
         if len(set(values.values())) > 1:
@@ -45,7 +52,7 @@ def _written_twice(draft: Draft) -> Iterator[str]:
 def _without_tensor(draft: Draft) -> Iterator[str]:
     for name, tensor in TENSOR_OF.items():
         written = draft.config.flag(*switch_places(name))
-        stored = tensor in draft.tensors
+        stored = any(controlling_switch(n) == name for n in draft.tensors)
         if written is not None and written.value and not stored and name != "bias":
             yield f"{written.where} is true and {tensor} is not stored"
         elif written is not None and not written.value and stored:
@@ -56,6 +63,15 @@ def _unused_fc(draft: Draft) -> Iterator[str]:
     off = draft.config.flag(*switch_places("use_aux_hidden_state"))
     if off is not None and not off.value and "fc.weight" in draft.tensors:
         yield f"{off.where} is false and fc.weight is stored"
+
+
+def _never_written(case: Case) -> Iterator[str]:
+    """Yield tensors that call for a switch with which the trainer does not train."""
+    for name, stated in case.intent.switches.items():
+        tensor = TENSOR_OF.get(name)
+        written = case.draft.config.flag(*switch_places(name))
+        if tensor in case.draft.tensors and stated.value is False and written is None:
+            yield f"{tensor} is stored, and {stated.reason}"
 
 
 def compared(case: Case, reading: Resolution) -> Outcome:
@@ -78,9 +94,10 @@ def compared(case: Case, reading: Resolution) -> Outcome:
         certain.append(text)
         wanted[name] = f"{name} {word(stated.value)} ({stated.reason})"
         fixes.append(switch_fix(reading, name, stated.value))
-        loud = loud or use.effect == "error"
+        loud = loud or use.effect == "error" or _refuses(case, reading, name)
     for name, text in _lost_biases(case, reading):
         certain.append(text)
+        loud = loud or _refuses(case, reading, name)
         wanted.setdefault(name, f"{name} true (its tensors are stored)")
         fixes.append(switch_fix(reading, name, True))
     if certain:
@@ -96,6 +113,13 @@ def compared(case: Case, reading: Resolution) -> Outcome:
     return passed("all switches as intended")
 
 
+def _refuses(case: Case, reading: Resolution, switch: str) -> bool:
+    """Tell whether an engine stops at a stored tensor that a switch calls for."""
+    facts, stored = reading.semantics, {i.name: short for short, i in case.draft.tensors.items()}
+    mine = (n for n in reading.tensors.unknown if controlling_switch(stored[n]) == switch)
+    return facts.unknown == "error" and any(not n.endswith(facts.unknown_dropped) for n in mine)
+
+
 def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
     """Yield the switches whose tensors the engine has no place for, with what it does.
 
@@ -107,7 +131,6 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
         switch = controlling_switch(stored[name])
         if switch in BIASES:
             lost.setdefault(switch, []).append(name)
-    facts = reading.semantics
     for switch, names in lost.items():
-        refuses = facts.unknown == "error" and not names[0].endswith(facts.unknown_dropped)
-        yield switch, f"{'refuses' if refuses else 'drops'} {sample(names)} ({switch})"
+        does = "refuses" if _refuses(case, reading, switch) else "drops"
+        yield switch, f"{does} {sample(names)} ({switch})"

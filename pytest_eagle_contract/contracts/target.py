@@ -85,8 +85,13 @@ def _unlike(case: Case) -> Iterator[str]:
             f"the target's {theirs.vocab_size.value:,}"
         )
     stated, own = _verifiers(case), case.target.architecture
-    if stated and own and own not in stated:
+    if stated and own and _stem(own) not in map(_stem, stated):
         yield f"{VERIFIER}.architectures names {stated[0]}, the target is {own}"
+
+
+def _stem(architecture: str) -> str:
+    """Return a class's name without its head: one language model is wrapped by several."""
+    return architecture.removesuffix("ForCausalLM").removesuffix("ForConditionalGeneration")
 
 
 @contract("checkpoint.tokenizer", reaches_engines=False)

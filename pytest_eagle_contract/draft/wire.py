@@ -81,7 +81,7 @@ def switched(wiring: Wiring, switches: Mapping[str, bool]) -> Wiring:
 
 def _used_map(case: Case, reading: Resolution) -> TokenMap:
     kind, stored = reading.token_map.kind, case.draft.stored_map
-    if kind == "error":
+    if kind in ("error", "unsized"):
         raise Open(reading.token_map.detail, "mapping.engine")
     if kind == "stored" and stored is not None:
         values = as_integers(stored.values)

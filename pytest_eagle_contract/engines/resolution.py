@@ -36,9 +36,12 @@ class Width:
 
 @dataclass(frozen=True, slots=True)
 class MapUse:
-    """Say how the engine maps draft ids: from the stored d2t or by what it does without one."""
+    """Say how the engine maps draft ids: from the stored d2t or by what it does without one.
 
-    kind: Literal["stored", "identity", "zeros", "none", "error"]
+    `unsized` is a refusal for want of draft_vocab_size, whatever is stored.
+    """
+
+    kind: Literal["stored", "identity", "zeros", "none", "error", "unsized"]
     detail: str
 
 

@@ -121,7 +121,8 @@ def _bounded(
     )
     lost = (*below, *above)
     if fatal:
-        error = f"fails on boundaries {_listed(fatal)} of {layers} layers"
+        of = "" if layers is None else f" of {layers} layers"
+        error = f"fails on boundaries {_listed(fatal)}{of}"
         return Captured(where, None, lost, error)
     kept = (b for b in boundaries if b not in lost)
     return Captured(where, tuple(layers if b == late and layers else b for b in kept), lost)
@@ -143,7 +144,7 @@ def _token_map(draft: Draft, facts: Semantics) -> MapUse:
     written_null = draft.config.has("draft_vocab_size") and facts.draft_vocab_null == "vocab_size"
     refused = facts.draft_vocab_absent == "error" and not written_null
     if sizes.draft_vocab_size is None and refused:
-        return MapUse("error", "draft_vocab_size is not written, which this engine needs")
+        return MapUse("unsized", "draft_vocab_size is not written, which this engine needs")
     equal = _reduced(draft) is False
     if stored is None:
         return _without_map(facts, equal)

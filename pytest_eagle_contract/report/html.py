@@ -80,6 +80,7 @@ def _failures(records: Sequence[Record]) -> Iterator[str]:
                     shown = escape(r[label])
                     shown = f"<code>{shown}</code>" if label == "repeat" else shown
                     yield f"<dt>{label}</dt><dd>{shown}</dd>"
+            yield from (f"<dt>note</dt><dd>{escape(note)}</dd>" for note in r["notes"])
             yield "</dl>"
 
 

@@ -10,8 +10,10 @@ from pytest_eagle_contract.report.terminal import (
     closing,
     known_lines,
     left_out,
+    noted,
     open_lines,
     quiet,
+    summary,
 )
 from pytest_eagle_contract.report.text import LABELS
 from pytest_eagle_contract.report.verdict import Record, verdict
@@ -29,6 +31,7 @@ def markdown(
         "",
         f"**{closing(verdict(records, complaints), records)}**",
         "",
+        *(f"{_escaped(line)}\n" for line in summary(records)),
     ]
     if records:
         head, rows = cells(records)
@@ -49,9 +52,14 @@ def markdown(
                 for label in LABELS
                 if r[label]
             ]
-    lines += ["", *(f"- {_escaped(line)}" for line in known_lines(records))]
-    lines += ["", *(f"- not verified: {_escaped(line)}" for line in open_lines(records))]
-    lines += ["", *(f"- known failures: {_escaped(c)}" for c in complaints)] if complaints else []
+            lines += [f"- **note**: {_escaped(note)}" for note in r["notes"]]
+    for title, listed in (
+        ("note: ", noted(records)),
+        ("", known_lines(records)),
+        ("not verified: ", open_lines(records)),
+        ("known failures: ", complaints),
+    ):
+        lines += ["", *(f"- {title}{_escaped(line)}" for line in listed)]
     return "\n".join(lines) + "\n"
 
 
@@ -77,8 +85,11 @@ def _escaped(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a text as code, fenced by more backticks than it holds in a row."""
+    """Return a text as code, fenced by more backticks than it holds in a row.
+
+    Contract ids alone stand in tables, where a bar would end the cell.
+    """
     longest = max((len(run) for run in TICKS.findall(text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""
-    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")
+    return f"{fence}{pad}{text}{pad}{fence}"

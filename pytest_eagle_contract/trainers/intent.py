@@ -60,7 +60,11 @@ def read_intent(
 
 def _switch(name: str, draft: Draft, by: Stated[TrainerProfile]) -> Stated[bool]:
     trainer, written = by.value, draft.config.flag(*switch_places(name))
-    if trainer is not None and name in trainer.trained_as:
+    shown = TENSOR_OF.get(name)
+    stored = shown is not None and shown in draft.tensors
+    # A tensor that the trainer never writes tells against a trainer that is only suggested.
+    trusted = by.certain or not stored
+    if trainer is not None and name in trainer.trained_as and trusted:
         value = trainer.trained_as[name]
         said = "true" if value else "false"
         reason = f"{trainer.title} trains with {said} whatever a key says"
@@ -70,8 +74,7 @@ def _switch(name: str, draft: Draft, by: Stated[TrainerProfile]) -> Stated[bool]
         return Stated(None, Evidence.UNKNOWN, f"{reason}; {doubt}")
     if written is not None:
         return Stated(written.value, Evidence.DECLARED, f"config.json: {written.where}")
-    shown = TENSOR_OF.get(name)
-    if shown is not None and shown in draft.tensors:
+    if stored:
         return Stated(True, Evidence.DECLARED, f"the checkpoint holds {shown}")
     if trainer is not None and name in trainer.switch_defaults:
         evidence = Evidence.DECLARED if by.reason == NAMED else Evidence.DEFAULT

@@ -80,7 +80,8 @@ def intended_layers(
             Stated((), Evidence.DECLARED, f"{off.where} is false: only the final state is used"),
             Stated("listed", Evidence.DECLARED, "one state has no order"),
         )
-    written = written_ids(config)
+    # An engine passes an empty list over; layers.count names it.
+    written = [located for located in written_ids(config) if located.value]
     if not written:
         return _none_written(author.profile)
     top, nested = (next((w for w in written if w.where == place), None) for place in (TOP, NESTED))
@@ -89,13 +90,16 @@ def intended_layers(
     else:
         first = next((w for w in written if author.owns(w)), written[0])
         found = _one(first, config, author, layers)
-    return _held_against(found, written)
+    return _held_against(_in_order(found, author), written)
 
 
 def _both(top: Ids, nested: Ids, author: Author) -> LayerIntent:
-    if nested.value == tuple(i - 1 for i in top.value):
+    if sorted(nested.value) == [i - 1 for i in sorted(top.value)]:
         reason = f"{top.where} {list(top.value)}, and {nested.where} says the same as layer outputs"
-        return LayerIntent(Stated(top.value, Evidence.DECLARED, reason), _order(author, top.value))
+        # Two orders of one set leave the order as open as one that nobody explains.
+        alike = nested.value == tuple(i - 1 for i in top.value)
+        order = _order(author, top) if alike else _order(author, nested, top)
+        return LayerIntent(Stated(top.value, Evidence.DECLARED, reason), order)
     if top.value == nested.value and author.owns(top):
         return _by_trainer(top, author)
     return _contradiction(top, nested, author)
@@ -107,7 +111,7 @@ def _contradiction(one: Ids, other: Ids, author: Author) -> LayerIntent:
         reason += ": the one counts boundaries by custom and the other layer outputs"
     return LayerIntent(
         Stated(None, Evidence.UNKNOWN, reason),
-        _order(author, one.value),
+        _order(author, one),
         _readings(one.value, one.where) | _readings(other.value, other.where),
         contradiction=reason,
     )
@@ -129,10 +133,10 @@ def _held_against(found: LayerIntent, written: Sequence[Ids]) -> LayerIntent:
 
 
 def _one(written: Ids, config: Config, author: Author, layers: int | None) -> LayerIntent:
-    ids, order = written.value, _order(author, written.value)
+    ids, order = written.value, _order(author, written)
     if layers is not None and ids and max(ids) == layers:
         reason = f"{written.where} holds {layers} = L, which no layer output is called"
-        return LayerIntent(Stated(_in_order(ids, author), Evidence.DECLARED, reason), order)
+        return LayerIntent(Stated(ids, Evidence.DECLARED, reason), order)
     if _counts_boundaries(written, config, author) and _default_outputs(ids, layers):
         reason = (
             f"{written.where} {list(ids)} counts boundaries by its format, and is the default set "
@@ -175,7 +179,7 @@ def _default_outputs(ids: Sequence[int], layers: int | None) -> bool:
 def _by_trainer(written: Ids, author: Author) -> LayerIntent:
     assert author.profile is not None
     counting = author.profile.ids_mean
-    boundaries = _in_order(convert(written.value, counting, None) or (), author)
+    boundaries = convert(written.value, counting, None) or ()
     meaning = "boundaries" if counting == "boundary" else "layer outputs"
     reason = f"{written.where} {list(written.value)}: {author.profile.title} counts {meaning}"
     readings: dict[str, Boundaries] = {}
@@ -183,12 +187,20 @@ def _by_trainer(written: Ids, author: Author) -> LayerIntent:
         reason += f", and the files only suggest {author.profile.title}"
         readings = _readings(written.value)
     stated: Stated[Boundaries] = Stated(boundaries, author.evidence, reason)
-    return LayerIntent(stated, _order(author, written.value), readings)
+    return LayerIntent(stated, _order(author, written), readings)
 
 
-def _in_order(boundaries: tuple[int, ...], author: Author) -> tuple[int, ...]:
-    sorts = author.profile is not None and author.profile.order == "ascending"
-    return tuple(sorted(boundaries)) if sorts else boundaries
+def _in_order(found: LayerIntent, author: Author) -> LayerIntent:
+    """Return what was found in the order in which the trainer's fc takes it."""
+    if author.profile is None or author.profile.order != "ascending":
+        return found
+    stated = replace(found.boundaries, value=_ascending(found.boundaries.value))
+    readings = {name: _ascending(b) or b for name, b in found.readings.items()}
+    return replace(found, boundaries=stated, readings=readings)
+
+
+def _ascending(boundaries: Boundaries | None) -> Boundaries | None:
+    return tuple(sorted(boundaries)) if isinstance(boundaries, tuple) else boundaries
 
 
 def _none_written(trainer: TrainerProfile | None) -> LayerIntent:
@@ -203,11 +215,14 @@ def _none_written(trainer: TrainerProfile | None) -> LayerIntent:
     )
 
 
-def _order(author: Author, ids: Sequence[int]) -> Stated[str]:
+def _order(author: Author, *written: Ids) -> Stated[str]:
+    """Return the order in which the states were concatenated, as all these lists have it."""
     trainer = author.profile
-    if list(ids) == sorted(ids):
+    if all(list(w.value) == sorted(w.value) for w in written):
         return Stated("ascending", Evidence.DECLARED, "the ids ascend")
-    if trainer is None:
+    # A list that someone else added need not be in the order that was trained.
+    foreign = len(written) > 1 or not author.owns(written[0])
+    if trainer is None or (trainer.order == "listed" and foreign):
         reason = "the ids do not ascend, and whether fc was trained in that order is not written"
         return Stated(None, Evidence.UNKNOWN, reason)
     return Stated(trainer.order, author.evidence, f"{trainer.title} concatenates {trainer.order}")

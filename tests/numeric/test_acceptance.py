@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,10 @@ from pytest_eagle_contract.acceptance.walk import Counts
 from pytest_eagle_contract.assess import Inputs, build_case
 from pytest_eagle_contract.checkpoint import open_checkpoint
 from pytest_eagle_contract.draft.wire import declared
+from pytest_eagle_contract.numeric import Absent, open_acceptance
 from pytest_eagle_contract.prompts import Prompt
+from pytest_eagle_contract.run import Run
+from pytest_eagle_contract.settings import Settings as Given
 
 from .pairs import STEPS, Pair, train_draft, train_target
 from .test_chain import looped
@@ -194,3 +198,83 @@ def test_a_target_without_weights_leaves_the_numbers_open(
     (bare / "config.json").write_text((pair.target / "config.json").read_text())
     run(pytester, pair, sound, *ENGINES, REPORT, f"--eagle-target={bare}")
     assert outcomes(pytester)["acceptance.predicted", "vllm 0.32.0 v1"] == "unverified"
+
+
+def given(pytester: pytest.Pytester, *entries: object) -> str:
+    file = pytester.path / "mine.jsonl"
+    file.write_text("\n".join(json.dumps(entry) for entry in entries))
+    return f"--eagle-prompts={file}"
+
+
+def predicted(pytester: pytest.Pytester) -> dict[str, Any]:
+    document = json.loads((pytester.path / "r.json").read_text())
+    return next(c for c in document["contracts"] if c["id"] == "acceptance.predicted")
+
+
+def test_prompts_of_another_vocabulary_are_not_run(
+    pytester: pytest.Pytester, pair: Pair, sound: Path
+) -> None:
+    run(pytester, pair, sound, *ENGINES, REPORT, given(pytester, [1, 2, 999]))
+    found = predicted(pytester)
+    assert (found["outcome"], found["needs"]) == ("unverified", ["prompts"])
+
+
+def test_one_token_is_no_continuation(pytester: pytest.Pytester, pair: Pair, sound: Path) -> None:
+    one = {"token_ids": [1, 9, 8], "continuation": [7]}
+    run(pytester, pair, sound, *ENGINES, REPORT, given(pytester, one))
+    assert predicted(pytester)["outcome"] == "unverified"
+
+
+def test_a_continuation_that_is_not_greedy_is_said(
+    pytester: pytest.Pytester, pair: Pair, sound: Path
+) -> None:
+    sampled = {"token_ids": list(pair.prompts[0]), "continuation": [9] * 8}
+    run(pytester, pair, sound, *ENGINES, REPORT, given(pytester, sampled))
+    assert any("not the target's greedy choice" in note for note in predicted(pytester)["notes"])
+
+
+def test_the_report_holds_the_prediction(
+    pytester: pytest.Pytester, pair: Pair, sound: Path
+) -> None:
+    run(pytester, pair, sound, *ENGINES, REPORT)
+    document = json.loads((pytester.path / "r.json").read_text())
+    total = opened(pair, sound)
+    expected = total.predict(declared(total.case)).total
+    assert document["acceptance"]["predicted"]["drafts"] == expected.drafts
+    assert document["acceptance"]["predicted"]["accepted"] == expected.accepted
+
+
+@pytest.mark.parametrize("kind", ["latent attention", "packed weights"])
+def test_a_draft_that_is_not_run_here_is_left_open(kind: str, good: Path, pair: Pair) -> None:
+    name = "deepseek-mla" if kind == "latent attention" else "specforge-sglang"
+    case = build_case(open_checkpoint(good / name), Inputs(target=pair.target))
+    if kind == "packed weights":
+        tensors = {
+            n: replace(i, dtype="F8_E4M3") if n == "fc.weight" else i
+            for n, i in case.draft.tensors.items()
+        }
+        case = replace(case, draft=replace(case.draft, tensors=tensors))
+    settings = Given({"prompts": "x"}, {}, {})
+    prompts = (Prompt((1, 2, 3)),)
+    stand_in = Run(settings, Inputs(target=pair.target, prompts=prompts), (), ())
+    found = open_acceptance(stand_in, case)
+    assert isinstance(found, Absent)
+    assert kind in found.says
+
+
+def test_a_test_of_ones_own_predicts_any_wiring(
+    pytester: pytest.Pytester, pair: Pair, incident: Path
+) -> None:
+    pytester.makepyfile(
+        """
+        from dataclasses import replace
+        from pytest_eagle_contract.draft.wire import declared
+
+        def test_mine(eagle_acceptance, eagle_session_case):
+            wiring = declared(eagle_session_case)
+            assert eagle_acceptance.predict(wiring).total.accept_length < 1.2
+            own = replace(wiring, boundaries=(0, 2, 5))
+            assert eagle_acceptance.predict(own).total.accept_length > 2.2
+        """
+    )
+    run(pytester, pair, incident, str(pytester.path)).assert_outcomes(passed=1)

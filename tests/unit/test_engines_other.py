@@ -302,11 +302,11 @@ def test_without_a_map(profile: EngineProfile, kind: str) -> None:
     ("profile", "absent", "null"),
     [
         (TENSORRT_LLM, "none", "none"),
-        (LLAMA_CPP, "error", "none"),
+        (LLAMA_CPP, "unsized", "none"),
         (TOKENSPEED, "none", "none"),
-        (LMDEPLOY, "error", "error"),
-        (OPENVINO, "error", "error"),
-        (SAFEAI, "error", "error"),
+        (LMDEPLOY, "unsized", "unsized"),
+        (OPENVINO, "unsized", "unsized"),
+        (SAFEAI, "unsized", "unsized"),
     ],
     ids=lambda value: value.name if isinstance(value, EngineProfile) else value,
 )
