@@ -71,6 +71,8 @@ def _layers(text: str) -> tuple[int, ...]:
         ids = tuple(int(part) + shift for part in numbers.split(","))
     except ValueError:
         raise ValueError("list whole numbers, as in b:2,16,29") from None
+    if len(set(ids)) < len(ids):
+        raise ValueError("name each layer once")
     if min(ids) < 0:
         raise ValueError("no boundary is below 0, the embedding's output")
     return ids

@@ -83,6 +83,8 @@ class Suite(pytest.Module):
         run = self.config.stash[RUN]
         # A conftest's own draft is judged in place of the one given, as pytest's users expect.
         paths: list[str | None] = [None] if self._overridden(CHECKPOINT) else [*run.labels]
+        if run.labels and paths == [None]:
+            run.notes += (f"a conftest's {CHECKPOINT} is judged, not --eagle-ckpt",)
         # Text and thresholds are the user's offer; nothing is left open for those who make none.
         contracts = [
             c

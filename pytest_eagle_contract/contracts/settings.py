@@ -7,6 +7,7 @@ from pytest_eagle_contract.contracts.case import Case, across, sourced
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.outcome import (
     Outcome,
+    blocked,
     failed,
     passed,
     refused,
@@ -90,7 +91,9 @@ def engine_architecture(eagle_case: Case) -> Outcome:
     def judge(reading: Resolution) -> Outcome:
         accepted = reading.semantics.architectures
         if not accepted or name in accepted:
-            return passed(f"{name} is accepted")
+            return passed(f"{name or 'any name'} is accepted")
+        if name is None:
+            return blocked("checkpoint.architecture", "no class name is written", loud=True)
         wanted = " or ".join(sorted(accepted)[:4]) + (", …" if len(accepted) > 4 else "")
         fix = class_fix(eagle_case.draft, accepted)
         return refused(f"{name} is not registered", wanted, fix)

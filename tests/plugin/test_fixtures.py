@@ -152,7 +152,9 @@ def test_overridden_draft_is_judged_and_shown_in_place_of_the_one_given(
     pytester.makeconftest(OVERRIDE)
     file = pytester.makepyfile(MINE)
     args = ["--eagle-suite", "--eagle-report=json=report.json", file]
-    document = report(pytester.runpytest_inprocess(*options(engine=engine), *args), pytester.path)
+    result = pytester.runpytest_inprocess(*options(engine=engine), *args)
+    result.stdout.fnmatch_lines(["note: a conftest's eagle_checkpoint is judged, not --eagle-ckpt"])
+    document = report(result, pytester.path)
     assert [c["path"] for c in document["checkpoints"]] == [str(OTHER)]
     assert document["checkpoint"]["trainer"] == "speculators"
     assert {c["checkpoint"] for c in document["contracts"]} == {str(OTHER)}

@@ -37,7 +37,7 @@ def test_layers(text: str, boundaries: tuple[int, ...]) -> None:
     assert convert("aux_layers", text) == boundaries
 
 
-@given(st.lists(st.integers(0, 200), min_size=1))
+@given(st.lists(st.integers(0, 200), min_size=1, unique=True))
 def test_layers_in_either_counting_are_the_same(boundaries: list[int]) -> None:
     inputs = "b:" + ",".join(map(str, boundaries))
     outputs = "out:" + ",".join(str(b - 1) for b in boundaries)
@@ -54,7 +54,7 @@ def test_any_text_is_taken_or_refused_in_words(option: object, text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2,16", "x:1", "b:", "b:1,,2", "b:1.5", "out:-2", "b:-1", "1;2"]
+    "text", ["", "2,16", "x:1", "b:", "b:1,,2", "b:1.5", "out:-2", "b:-1", "1;2", "b:2,2,5"]
 )
 def test_other_layers_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
