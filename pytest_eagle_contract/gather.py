@@ -76,6 +76,8 @@ class Gather:
         # Workers of xdist finish in any order; reports must not depend on it.
         self.records.sort(key=lambda r: r["place"])
         self.engines.sort(key=lambda e: e["place"])
+        _unite(self.records)
+        _unite(self.engines)
         stopped_early = session.shouldfail or session.shouldstop
         if self.records and not self.partial and not stopped_early:
             outcomes = [(r["id"], r["on"], r["outcome"]) for r in self.records]
@@ -144,3 +146,10 @@ class Gather:
         except (OSError, RuntimeError) as error:
             self.errors.append(f"{source}: {path}: {getattr(error, 'strerror', error)}")
             return False
+
+
+def _unite(found: list[dict[str, Any]]) -> None:
+    """Take a fixture's draft for one, though each worker of xdist exported it to its own place."""
+    mine = [one for one in found if not one["given"] and one["checkpoint"]]
+    for one in mine:
+        one |= {key: mine[0][key] for key in ("checkpoint", "label") if key in mine[0]}

@@ -26,7 +26,26 @@ class ContractFailed(Exception):
     """Carry a failed contract's text to pytest's failure section."""
 
 
-class ContractItem(pytest.Function):
+class Item(pytest.Function):
+    """Judge one draft: the one at `path_given`, or what a conftest's fixture returns."""
+
+    path_given: str | None
+
+    def setup(self) -> None:
+        """Prepare the fixtures; a conftest that gives no draft is not asked again."""
+        run = self.config.stash[RUN]
+        asks = self.path_given is None and "eagle_case" in self.fixturenames
+        if asks and run.unreadable:
+            pytest.skip(f"there is no draft: {run.unreadable}")
+        try:
+            super().setup()
+        except Exception as error:
+            if asks and "eagle_case" not in self.funcargs:
+                run.unreadable = _first_line(error)
+            raise
+
+
+class ContractItem(Item):
     """Run one contract on one subject and report its outcome."""
 
     def __init__(
@@ -93,7 +112,7 @@ class ContractItem(pytest.Function):
 
     def _without_outcome(self, excinfo: pytest.ExceptionInfo[BaseException], when: str) -> Outcome:
         """Return what pytest will make of a contract that came to no outcome of its own."""
-        line = _line(excinfo)
+        line = _first_line(excinfo.value)
         if isinstance(excinfo.value, pytest.skip.Exception):
             return unverified(line)
         if when == "setup":
@@ -125,6 +144,7 @@ class ContractItem(pytest.Function):
             "nodeid": self.nodeid,
             "repeat": repeat(map(str, self.config.invocation_params.args), contract.id),
             "checkpoint": self._summary(),
+            "given": self.path_given is not None,
         }
 
     def _summary(self) -> dict[str, Any] | None:
@@ -152,7 +172,7 @@ class ContractItem(pytest.Function):
         return Path(inspect.getfile(self.contract.check)), line, title
 
 
-class MatrixItem(pytest.Function):
+class MatrixItem(Item):
     """Say what one engine would do with the draft; this informs and cannot fail."""
 
     def __init__(self, *, path: str | None, engine: Engine, **kwargs: Any) -> None:
@@ -174,6 +194,7 @@ class MatrixItem(pytest.Function):
             "checkpoint": path,
             "label": run.labels.get(path, path),
             "place": self.place,
+            "given": self.path_given is not None,
         }
 
     def eagle_record(self, call: pytest.CallInfo[None]) -> dict[str, Any] | None:
@@ -193,6 +214,6 @@ def case_of(node: pytest.Item, case: Case) -> Case:
     return case if engine is None else for_engine(case, engine)
 
 
-def _line(excinfo: pytest.ExceptionInfo[BaseException]) -> str:
-    text = str(excinfo.value).strip()
-    return text.splitlines()[0] if text else excinfo.typename
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

@@ -29,7 +29,7 @@ from pytest_eagle_contract.engines.registry import (
 from pytest_eagle_contract.errors import InputError, one_line
 from pytest_eagle_contract.known import Known, read_known
 from pytest_eagle_contract.prompts import read_prompts
-from pytest_eagle_contract.settings import Settings, unknown_variables
+from pytest_eagle_contract.settings import OPTIONS, Settings, unknown_variables
 
 if TYPE_CHECKING:
     from pytest_eagle_contract.acceptance.session import Acceptance
@@ -56,6 +56,7 @@ class Run:
     labels: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     refusal: str = ""
+    unreadable: str = ""
     summaries: dict[str, Mapping[str, object]] = field(default_factory=dict)
     numbers: dict[str, Acceptance] = field(default_factory=dict)
     target_model: TargetModel | None = None
@@ -107,7 +108,7 @@ def start(settings: Settings, *, fetch: bool = True) -> Run:
             if fetch or not (is_uri(path) or is_uri(run.inputs.target or "")):
                 run.cases[path] = run.build(open_checkpoint(path))
     except InputError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(_attributed(error, settings)) from None
     unknown = unknown_variables()
     if unknown:
         raise pytest.UsageError(f"{unknown[0]}: is no option; remove it, or see pytest --help")
@@ -115,6 +116,24 @@ def start(settings: Settings, *, fetch: bool = True) -> Run:
     if missing:
         raise pytest.UsageError(f"--eagle-require: {'; '.join(missing)}")
     return run
+
+
+def _attributed(error: InputError, settings: Settings) -> str:
+    """Return an error with the option, variable or ini key that named its file before it."""
+    for option in OPTIONS:
+        given = settings.get(option.name, ()) if option.path else ()
+        paths = given if isinstance(given, tuple) else (given,)
+        if any(_lies_in(error.path, path) for path in paths):
+            return f"{settings.sources[option.name]}: {error}"
+    return str(error)
+
+
+def _lies_in(path: str, given: object) -> bool:
+    if not isinstance(given, str):
+        return False
+    if is_uri(given):
+        return path.startswith(given)
+    return Path(os.path.abspath(path)).is_relative_to(os.path.abspath(os.path.expanduser(given)))
 
 
 def labels(paths: Iterable[str]) -> dict[str, str]:

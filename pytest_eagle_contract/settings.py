@@ -212,7 +212,16 @@ def read_settings(config: pytest.Config) -> Settings:
         values[option.name] = _converted(option, raw, source)
         sources[option.name] = source
         written[option.name] = ", ".join(map(str, raw)) if isinstance(raw, list) else str(raw)
+    _require_apart(values.get("report", ()), sources.get("report", ""))
     return Settings(values, sources, written)
+
+
+def _require_apart(reports: Any, source: str) -> None:
+    """Refuse two reports in one file, of which the second would be all that is left."""
+    places = [os.path.abspath(os.path.expanduser(path)) for _, path in reports]
+    twice = next((path for path in places if places.count(path) > 1), None)
+    if twice is not None:
+        raise pytest.UsageError(f"{source}: {twice} is named twice; give each report its own file")
 
 
 def is_typed(config: pytest.Config, name: str) -> bool:
@@ -240,10 +249,14 @@ def _given(option: Option, config: pytest.Config) -> tuple[Any, str] | None:
     if env and env.strip():
         values = [part.strip() for part in SEPARATOR.split(env) if part.strip()]
         return (values if option.repeat else env), option.env
-    ini = config.getini(option.ini)
+    source = f"{option.ini} in {config.inipath.name if config.inipath else 'ini'}"
+    try:
+        ini = config.getini(option.ini)
+    except (TypeError, ValueError, pytest.UsageError) as error:
+        raise pytest.UsageError(f"{source}: {error}") from None
     if not ini or config.inipath is None:
-        return (ini, f"{option.ini} in ini") if ini else None
-    return _beside(option, ini, config.inipath.parent), f"{option.ini} in {config.inipath.name}"
+        return (ini, source) if ini else None
+    return _beside(option, ini, config.inipath.parent), source
 
 
 def _beside(option: Option, ini: Any, directory: Path) -> Any:

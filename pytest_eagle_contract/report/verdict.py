@@ -21,7 +21,7 @@ FIELDS = (
     "known",
     "nodeid",
 )
-PRIVATE = frozenset({"first", "place", "label"})
+PRIVATE = frozenset({"first", "place", "label", "given"})
 
 
 def verdict(records: Sequence[Record], complaints: Sequence[str]) -> str:

@@ -183,3 +183,26 @@ def test_fixture_that_builds_on_the_given_draft_runs_for_each(pytester: pytest.P
     file = pytester.makepyfile("def test_mine(eagle_intent): pass")
     several = [*options(), f"--eagle-ckpt={OTHER}"]
     pytester.runpytest_inprocess(*several, file).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("engine", ["sglang", ""], ids=["engine", "matrix"])
+def test_fixture_that_fails_is_one_error(pytester: pytest.Pytester, engine: str) -> None:
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def eagle_checkpoint():
+            raise RuntimeError("the exporter crashed")
+        """
+    )
+    args = ["--eagle-suite", "--eagle-report=json=report.json"]
+    result = pytester.runpytest_inprocess(*options(None, engine=engine), *args)
+    assert result.ret == 1
+    assert result.parseoutcomes()["errors"] == 1
+    document = report(result, pytester.path)
+    assert document["verdict"] == "fail"
+    first, *others = document["contracts"]
+    assert (first["outcome"], first["measured"]) == ("failed", "the exporter crashed")
+    assert {c["measured"] for c in others} == {"there is no draft: the exporter crashed"}
+    assert {c["outcome"] for c in others} == {"unverified"}

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from .helpers import DRAFT, OTHER, absolute, changed, options, report
+from .helpers import DRAFT, OTHER, absolute, changed, options, refused, report
 
 REPORT = "--eagle-report=json=report.json"
 ENGINES = ["--eagle-engine=vllm==0.32.0:v1", "--eagle-engine=vllm==0.32.0:v2"]
@@ -190,3 +190,10 @@ def test_what_a_checkpoint_is_called_is_only_text(pytester: pytest.Pytester) -> 
     assert "::add-mask" not in failures
     measured = [c["measured"] for c in report(result, pytester.path)["contracts"]]
     assert all(text.isprintable() for text in measured)
+
+
+def test_two_reports_in_one_file_are_refused(pytester: pytest.Pytester) -> None:
+    args = options(None, "--eagle-report=json=out/r", "--eagle-report=md=out/../out/r")
+    line = refused(pytester.runpytest_inprocess(*args))
+    place = pytester.path / "out" / "r"
+    assert line == f"--eagle-report: {place} is named twice; give each report its own file"

@@ -219,3 +219,29 @@ def test_suite_set_for_every_run_replaces_no_test(pytester: pytest.Pytester) -> 
     result = pytester.runpytest_inprocess("-v")
     assert result.ret == 0
     result.stdout.fnmatch_lines([CONTRACT, "*::test_mine PASSED*"])
+
+
+PATHS = ("ckpt", "target", "token_map", "prompts", "known_failures")
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_path_that_is_missing_is_named_with_its_option(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    given = options(None if name == "ckpt" else DRAFT, target=None)
+    option = f"--eagle-{name.replace('_', '-')}"
+    line = refused(pytester.runpytest_inprocess(*given, f"{option}=no/such"))
+    assert line.startswith(f"{option}: no/such: ")
+    monkeypatch.setenv(f"EAGLE_CONTRACT_{name.upper()}", "no/such")
+    line = refused(pytester.runpytest_inprocess(*given))
+    assert line.startswith(f"EAGLE_CONTRACT_{name.upper()}: no/such: ")
+    monkeypatch.delenv(f"EAGLE_CONTRACT_{name.upper()}")
+    pytester.makeini(f"[pytest]\neagle_{name} = no/such")
+    line = refused(pytester.runpytest_inprocess(*given))
+    assert line.startswith(f"eagle_{name} in tox.ini: {pytester.path / 'no/such'}: ")
+
+
+def test_ini_of_a_wrong_type_is_named(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\neagle_full_scan = maybe")
+    line = refused(pytester.runpytest_inprocess(*options()))
+    assert line == "eagle_full_scan in tox.ini: invalid truth value 'maybe'"

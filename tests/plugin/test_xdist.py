@@ -46,3 +46,22 @@ def test_everything_is_as_without(pytester: pytest.Pytester, args: list[str], co
     assert section(alone) == section(workers)
     crashed = [c for c in written["contracts"] if c["id"] == "checkpoint.crash"]
     assert {c["outcome"] for c in crashed} == {"failed"}
+
+
+@pytest.mark.parametrize("engine", ["sglang", ""], ids=["engine", "matrix"])
+def test_draft_that_each_worker_exports_is_one(pytester: pytest.Pytester, engine: str) -> None:
+    pytester.makeconftest(
+        f"""
+        import shutil, pytest
+
+        @pytest.fixture(scope="session")
+        def eagle_checkpoint(tmp_path_factory):
+            return shutil.copytree({str(OTHER)!r}, tmp_path_factory.mktemp("export") / "draft")
+        """
+    )
+    args = options(None, "--eagle-suite", REPORT, "-n2", engine=engine)
+    document = report(pytester.runpytest_subprocess(*args), pytester.path)
+    (draft,) = document["checkpoints"]
+    assert {c["checkpoint"] for c in document["contracts"]} == {draft["path"]}
+    assert {e["checkpoint"] for e in document["engines"]} == {draft["path"]}
+    assert len(document["engines"]) == (1 if engine else 9)
