@@ -64,10 +64,11 @@ def length(eagle_case: Case) -> Outcome:
     draft, stored = eagle_case.draft, eagle_case.draft.stored_map
     if stored is None:
         return passed("no map is stored")
-    if stored.problem:
-        return failed(stored.problem, "d2t [draft_vocab_size]")
-    problems = []
     rows = draft.head_rows
+    if stored.problem:
+        fix = "store it flat, d2t.reshape(-1)" if rows and len(stored) == rows else ""
+        return failed(stored.problem, "d2t [draft_vocab_size]", fix)
+    problems = []
     if rows is not None and len(stored) != rows:
         problems.append(f"{stored.where} has {len(stored):,} entries for {rows:,} draft ids")
     vocab = eagle_case.vocab_size

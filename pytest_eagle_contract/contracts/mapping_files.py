@@ -30,7 +30,11 @@ def coverage(eagle_case: Case) -> Outcome:
     if not tokens:
         return unverified("no text is given to count", PROMPTS)
     if not all(0 <= t < read.vocab_size for t in tokens):
-        return failed("the prompts hold ids outside the vocabulary", f"0..{read.vocab_size - 1:,}")
+        return failed(
+            "the prompts hold ids outside the vocabulary",
+            f"0..{read.vocab_size - 1:,}",
+            "write the prompts with this target's tokenizer",
+        )
     share = read.coverage(tokens)
     measured = f"{share:.1%} of {len(tokens):,} tokens"
     if share < 0.5:

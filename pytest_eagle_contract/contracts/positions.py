@@ -68,7 +68,7 @@ def _unlike_target(case: Case, used: float) -> str:
     theirs = case.target.geometry.rope.theta if case.target else None
     if theirs is None or theirs.value == used:
         return ""
-    return f"base {used:g} beside the target's {theirs.value:g}: usually an accident"
+    return f"base {used:g} beside the target's {theirs.value:g}: right only if it was trained so"
 
 
 @contract("checkpoint.rope", subject="engine")
@@ -220,7 +220,10 @@ def _serves_context(case: Case, reading: Resolution) -> Outcome:
     if mine.value >= theirs.value:
         return passed(f"{mine.value:,} positions, the target has {theirs.value:,}")
     short = f"{mine.value:,} positions for the target's {theirs.value:,}"
-    fix = f'write "max_position_embeddings": {theirs.value} or serve at most {mine.value:,} tokens'
+    shorter = f"serve at most {mine.value:,} tokens"
+    if facts.context_option:
+        shorter = f"serve with {facts.context_option} {mine.value}"
+    fix = f'write "max_position_embeddings": {theirs.value}, or {shorter}'
     if facts.context_remedy:
         fix += f", or {facts.context_remedy}"
     if facts.context_shorter == "error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from pytest_eagle_contract.checkpoint.switches import (
@@ -18,6 +19,9 @@ from pytest_eagle_contract.contracts.outcome import Outcome, failed, passed, ref
 from pytest_eagle_contract.contracts.remedies import switch_fix, word
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.pair import Draft
+
+MOST_BIAS = 2**20
+"""Values of one bias: a vector as wide as a layer."""
 
 
 def contradictions(case: Case) -> list[str]:
@@ -120,6 +124,12 @@ def _refuses(case: Case, reading: Resolution, switch: str) -> bool:
     return facts.unknown == "error" and any(not n.endswith(facts.unknown_dropped) for n in mine)
 
 
+def _adds(draft: Draft, name: str) -> bool:
+    """Tell whether a bias holds anything but zeros, or too much to look at."""
+    size = math.prod(draft.checkpoint.tensors[name].shape)
+    return size > MOST_BIAS or bool(draft.checkpoint.read_flat(name, 0, size).any())
+
+
 def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
     """Yield the switches whose tensors the engine has no place for, with what it does.
 
@@ -129,7 +139,7 @@ def _lost_biases(case: Case, reading: Resolution) -> Iterator[tuple[str, str]]:
     lost: dict[str, list[str]] = {}
     for name in reading.tensors.unknown:
         switch = controlling_switch(stored[name])
-        if switch in BIASES:
+        if switch in BIASES and (_refuses(case, reading, switch) or _adds(case.draft, name)):
             lost.setdefault(switch, []).append(name)
     for switch, names in lost.items():
         does = "refuses" if _refuses(case, reading, switch) else "drops"

@@ -112,6 +112,7 @@ class Semantics:
     context_shorter: Literal[
         "error", "raised to the target's", "as is", "silent clamp", "stops drafting"
     ] = "as is"
+    context_option: str = ""  # the server's option that limits the context
     context_remedy: str = ""  # how to start all the same where a shorter context is refused
     sliding_window: Effect = "honoured"  # error: layer_types stops the engine, whatever it lists
 

@@ -228,6 +228,7 @@ POSITIONS = (
             "rope_theta": "honoured",
             "sliding_window": "ignored",  # only --speculative-draft-window-size sets one
             "context_shorter": "as is",  # a warning
+            "context_option": "--context-length",
         },
         "models/llama.py:LlamaDecoderLayer.__init__; configs/model_config.py:ModelConfig.__init__; "
         "models/llama_eagle3.py:get_attention_sliding_window_size; "

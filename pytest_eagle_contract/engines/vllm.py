@@ -211,6 +211,7 @@ POSITIONS = (
             "rope_types": frozenset(),
             "rope_theta": "honoured",
             "context_shorter": "as is",  # the rotary table is read past its end
+            "context_option": "--max-model-len",
             "sliding_window": "ignored",
         },
         "models/llama.py:LlamaDecoderLayer.__init__, LlamaAttention.__init__; "

@@ -93,7 +93,9 @@ def test_an_unread_size_leaves_it_open(good: Path, targets: Path, tmp_path: Path
 def test_a_nested_base_is_set_beside_the_drafts(good: Path, tmp_path: Path) -> None:
     target(tmp_path, nested("llm_config"))
     found = outcome(good / "specforge-sglang", tmp_path, "checkpoint.rope")
-    assert found.notes == ("base 500000 beside the target's 1e+06: usually an accident",)
+    assert found.notes == (
+        "base 500000 beside the target's 1e+06: right only if it was trained so",
+    )
 
 
 def test_a_nested_type_is_set_beside_the_drafts(good: Path, tmp_path: Path) -> None:
