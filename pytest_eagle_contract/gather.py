@@ -76,8 +76,7 @@ class Gather:
         # Workers of xdist finish in any order; reports must not depend on it.
         self.records.sort(key=lambda r: r["place"])
         self.engines.sort(key=lambda e: e["place"])
-        _unite(self.records)
-        _unite(self.engines)
+        self._unite()
         stopped_early = session.shouldfail or session.shouldstop
         if self.records and not self.partial and not stopped_early:
             outcomes = [(r["id"], r["on"], r["outcome"]) for r in self.records]
@@ -88,6 +87,16 @@ class Gather:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.complaints or self._lacks_verdict():
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _unite(self) -> None:
+        """Take a fixture's draft for one, though each worker of xdist exported it anew."""
+        mine = [r for r in self.records if not r["given"] and r["checkpoint"]]
+        rows = [row for row in self.engines if not row["given"]]
+        for record in mine:
+            record["checkpoint"] = mine[0]["checkpoint"]
+        place = mine[0]["checkpoint"]["path"] if mine else rows[0]["checkpoint"] if rows else ""
+        for row in rows:
+            row |= {"checkpoint": place, "label": place}
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, exitstatus: int
@@ -146,10 +155,3 @@ class Gather:
         except (OSError, RuntimeError) as error:
             self.errors.append(f"{source}: {path}: {getattr(error, 'strerror', error)}")
             return False
-
-
-def _unite(found: list[dict[str, Any]]) -> None:
-    """Take a fixture's draft for one, though each worker of xdist exported it to its own place."""
-    mine = [one for one in found if not one["given"] and one["checkpoint"]]
-    for one in mine:
-        one |= {key: mine[0][key] for key in ("checkpoint", "label") if key in mine[0]}
