@@ -13,6 +13,7 @@ from pytest_eagle_contract.checkpoint.geometry import (
     read_geometry,
     text_places,
 )
+from pytest_eagle_contract.checkpoint.mistyped import refuse_mistyped
 from pytest_eagle_contract.checkpoint.model import Checkpoint, TensorInfo
 from pytest_eagle_contract.checkpoint.names import MAPS, canonical, stored_layers
 from pytest_eagle_contract.errors import InputError
@@ -178,8 +179,9 @@ def is_eagle3(draft: Draft) -> bool:
 def read_draft(checkpoint: Checkpoint) -> Draft:
     """Return the draft in a checkpoint.
 
-    Two names for one tensor, and sizes that no model has, raise InputError.
+    Two names for one tensor, sizes that no model has and values of another type raise InputError.
     """
+    refuse_mistyped(checkpoint.config)
     _refuse_absurd(checkpoint.config)
     tensors: dict[str, TensorInfo] = {}
     for name, info in checkpoint.tensors.items():
@@ -208,7 +210,10 @@ def _refuse_absurd(config: Config) -> None:
 
 
 def read_target(config: Config) -> Target:
-    """Return what a target's config says about its shape; a draft's config raises InputError."""
+    """Return what a target's config says about its shape.
+
+    A draft's config, and values of another type, raise InputError.
+    """
     mark = next((key for key in DRAFT_MARKS if config.has(key)), None)
     if mark is not None:
         raise InputError(
@@ -217,9 +222,12 @@ def read_target(config: Config) -> Target:
     sizes = read_geometry(config)
     # LongCat's own spelling, which engines translate.
     layers = sizes.layers or config.integer(*text_places(config, "num_layers"))
-    return Target(
+    found = Target(
         config, replace(sizes, layers=layers), first_architecture(config), _generation(config)
     )
+    # Contracts look at it much later, and one line for a mistyped value is enough.
+    _ = found.dtype
+    return found
 
 
 def _generation(config: Config) -> Config | None:

@@ -12,6 +12,9 @@ NESTED = "transformer_layer_config"
 
 EAGLE = "eagle_config"
 
+VERIFIER = "speculators_config.verifier"
+"""Where the speculators format names its target."""
+
 TEXT = ("thinker_config.text_config", "llm_config", "language_config", "text_config")
 """Where a multimodal target keeps its language model, in the order in which SGLang looks."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_eagle_contract.checkpoint.target_weights import TargetWeights
-from pytest_eagle_contract.contracts.needs import TARGET_FAMILY
+from pytest_eagle_contract.contracts.needs import ARCHITECTURES, TARGET_FAMILY
 from pytest_eagle_contract.contracts.outcome import SEVERITY, Outcome, blocked
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.intent import Intent
@@ -87,7 +87,7 @@ def across(
         worst,
         status="unverified",
         measured=f"depends on the target: {split}",
-        needs=(TARGET_FAMILY,),
+        needs=(ARCHITECTURES if case.target else TARGET_FAMILY,),
         blocked_by=(),
         loud=False,
     )

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pytest_eagle_contract.boundaries import at, same, shown
 from pytest_eagle_contract.checkpoint.config import Config
 from pytest_eagle_contract.checkpoint.geometry import EAGLE
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.engines.resolution import Resolution
 from pytest_eagle_contract.engines.resolve import captured_with
 from pytest_eagle_contract.trainers.layer_ids import intended_layers
-from pytest_eagle_contract.trainers.model import NESTED_IDS, TOP_IDS
 
 
 def entries(case: Case) -> str:

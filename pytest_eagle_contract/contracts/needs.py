@@ -22,6 +22,7 @@ class Need:
 TARGET = Need("target", "--eagle-target")
 TARGET_LAYERS = Need("target", "--eagle-target, whose layers decide", meaning=True)
 TARGET_FAMILY = Need("target", "--eagle-target, whose family decides", meaning=True)
+ARCHITECTURES = Need("target family", "architectures in the target's config.json", meaning=True)
 TARGET_WEIGHTS = Need("target weights", "--eagle-target with weights")
 READABLE_WEIGHTS = Need("target weights", "readable target weights")
 TARGET_SIZES = Need("target", "hidden_size and vocab_size in both configs")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pytest_eagle_contract.checkpoint.config import Config, Located
 from pytest_eagle_contract.checkpoint.geometry import NESTED, TABLES, filled, places
+from pytest_eagle_contract.checkpoint.mistyped import SCALING_NUMBERS
 from pytest_eagle_contract.engines.model import Semantics
 
 DEFAULT_THETA = 10_000.0
@@ -30,17 +31,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 }
 """Parameters without which a type means nothing."""
 
-POSITIVE = (
-    "factor",
-    "low_freq_factor",
-    "high_freq_factor",
-    ORIGINAL,
-    "beta_fast",
-    "beta_slow",
-    "attention_factor",
-    "attn_factor",
-)
-PARAMETERS = frozenset(POSITIVE) | {
+PARAMETERS = frozenset(SCALING_NUMBERS) | {
     "alpha",
     "extrapolation_factor",
     "long_factor",
@@ -174,7 +165,7 @@ def faults(config: Config) -> Iterator[str]:
 
 
 def _impossible(config: Config) -> Iterator[str]:
-    places_of_factors = (f"{t.where}.{key}" for t in tables(config) for key in POSITIVE)
+    places_of_factors = (f"{t.where}.{key}" for t in tables(config) for key in SCALING_NUMBERS)
     found = (config.number(place) for place in places_of_factors)
     for number in (*bases(config), *(n for n in found if n is not None)):
         if not (math.isfinite(number.value) and number.value > 0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_eagle_contract.checkpoint.geometry import text_places
+from pytest_eagle_contract.checkpoint.geometry import VERIFIER, text_places
 from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.catalogue import contract
 from pytest_eagle_contract.contracts.map_facts import readings_of, sample
@@ -14,7 +14,6 @@ from pytest_eagle_contract.token_map import TokenMap
 
 END = "eos_token_id"
 SPECIALS = ("bos_token_id", END)
-VERIFIER = "speculators_config.verifier"
 
 
 @contract("checkpoint.target")

@@ -260,9 +260,12 @@ def engine_depth(eagle_case: Case) -> Outcome:
             return sourced(outcome, reading, "max_layers")
         fed = reading.semantics.later_layer_norm
         if layers > 1 and fed and f"layers.1.{fed}.weight" not in eagle_case.draft.tensors:
+            own = "input_layernorm" if fed == "hidden_norm" else "hidden_norm"
             outcome = failed(
-                f"feeds layers after the first through {fed}, which they do not hold",
-                "the norm that was trained",
+                f"norms the input of layers after the first with their {fed}: it is not stored, "
+                "and stays as it was allocated",
+                f"their {own}, as trained",
+                f"store a copy of layers.N.{own}.weight as layers.N.{fed}.weight for N ≥ 1",
             )
             return sourced(outcome, reading, "later_layer_norm")
         return passed(f"{layers} layers")

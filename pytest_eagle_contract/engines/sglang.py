@@ -12,13 +12,10 @@ which `<=0.5.12` would not.
 from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS, USE_AUX
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
 from pytest_eagle_contract.engines.rope import BEFORE_5, MIXIN_5, SINCE_5
 from pytest_eagle_contract.engines.sglang_targets import FAMILIES, FIRST_STATE_FAILS, TARGETS
-
-NESTED_IDS = "eagle_config.eagle_aux_hidden_state_layer_ids"
-TOP_IDS = "eagle_aux_hidden_state_layer_ids"
-USE_AUX = "eagle_config.use_aux_hidden_state"
 
 LLAMA_DRAFT = "LlamaForCausalLMEagle3"
 LATENT_DRAFT = "Eagle3DeepseekV2ForCausalLM"

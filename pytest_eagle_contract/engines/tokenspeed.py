@@ -7,11 +7,10 @@ relative to python/tokenspeed/runtime.
 from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS
 from pytest_eagle_contract.engines.model import EngineProfile, Facts, Switch
 from pytest_eagle_contract.engines.rope import SINCE_5
 
-TOP_IDS = "eagle_aux_hidden_state_layer_ids"
-NESTED_IDS = f"eagle_config.{TOP_IDS}"
 LATENT = "Eagle3DeepseekV2ForCausalLM"
 YARN = frozenset({"yarn", "deepseek_yarn"})
 VISION, TEXT = "ForConditionalGeneration", "ForCausalLM"

@@ -11,6 +11,7 @@ classes, then the speculators format, of which vLLM keeps only the keys that it 
 from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS, USE_AUX
 from pytest_eagle_contract.engines.model import EngineProfile, Facts
 from pytest_eagle_contract.engines.rope import BEFORE_5, CLASS_4, MIXIN_5, SINCE_5
 from pytest_eagle_contract.engines.vllm_drafts import (
@@ -19,11 +20,8 @@ from pytest_eagle_contract.engines.vllm_drafts import (
     LLAMA,
     LLAMA_MODEL,
     NAMES,
-    NESTED_IDS,
     REGISTRY,
     SWITCHES,
-    TOP_IDS,
-    USE_AUX,
 )
 from pytest_eagle_contract.engines.vllm_targets import FAMILIES, TARGETS
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS, USE_AUX
 from pytest_eagle_contract.engines.model import Facts, Switch
 
-TOP_IDS = "eagle_aux_hidden_state_layer_ids"
-NESTED_IDS = f"eagle_config.{TOP_IDS}"
-USE_AUX = "eagle_config.use_aux_hidden_state"
 INNER = "transformer_layer_config"
 
 LLAMA = "models/llama_eagle3.py"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from pytest_eagle_contract.boundaries import REFERENCE, Boundaries, DefaultBoundaries, convert
 from pytest_eagle_contract.checkpoint.config import Config, Located
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS as NESTED
+from pytest_eagle_contract.checkpoint.keys import TOP_IDS as TOP
 from pytest_eagle_contract.intent import Evidence, Stated
-from pytest_eagle_contract.trainers.model import NESTED_IDS as NESTED
-from pytest_eagle_contract.trainers.model import TOP_IDS as TOP
 from pytest_eagle_contract.trainers.model import TrainerProfile
 
 OUTPUT_DEFAULT = REFERENCE.shifted(-1)

@@ -8,11 +8,6 @@ from typing import Literal
 
 from pytest_eagle_contract.boundaries import REFERENCE, DefaultBoundaries
 
-TOP_IDS = "eagle_aux_hidden_state_layer_ids"
-NESTED_IDS = f"eagle_config.{TOP_IDS}"
-"""The two places where trainers write layer ids."""
-
-
 SURE = 30
 
 

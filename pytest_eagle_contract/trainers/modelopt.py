@@ -6,7 +6,8 @@ shows which version trained a draft, and no engine does it, so it is not stated 
 
 from __future__ import annotations
 
-from pytest_eagle_contract.trainers.model import NESTED_IDS, Signature, TrainerProfile
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS
+from pytest_eagle_contract.trainers.model import Signature, TrainerProfile
 
 MODELOPT = TrainerProfile(
     name="modelopt",

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_eagle_contract.trainers.model import (
-    NESTED_IDS,
-    PLAIN_EAGLE3,
-    Signature,
-    TrainerProfile,
-)
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS
+from pytest_eagle_contract.trainers.model import PLAIN_EAGLE3, Signature, TrainerProfile
 
 SPECFORGE = TrainerProfile(
     name="specforge",

@@ -6,7 +6,8 @@ weights, so they match no profile here.
 
 from __future__ import annotations
 
-from pytest_eagle_contract.trainers.model import TOP_IDS, Signature, TrainerProfile
+from pytest_eagle_contract.checkpoint.keys import TOP_IDS
+from pytest_eagle_contract.trainers.model import Signature, TrainerProfile
 
 SPECULATORS = TrainerProfile(
     name="speculators",

@@ -7,13 +7,8 @@ unrecognised: the two differ in the default layers by one.
 from __future__ import annotations
 
 from pytest_eagle_contract.boundaries import REFERENCE
-from pytest_eagle_contract.trainers.model import (
-    NESTED_IDS,
-    PLAIN_EAGLE3,
-    TOP_IDS,
-    Signature,
-    TrainerProfile,
-)
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS
+from pytest_eagle_contract.trainers.model import PLAIN_EAGLE3, Signature, TrainerProfile
 
 VERL_SPECO = TrainerProfile(
     name="verl-speco",

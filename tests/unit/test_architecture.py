@@ -15,6 +15,7 @@ NAME = "pytest_eagle_contract"
 
 # A room may import the rooms named here and itself, at any depth of its code.
 ROOMS: dict[str, frozenset[str]] = {
+    "report": frozenset({"contracts", "engines", "errors"}),
     "checkpoint": frozenset({"errors"}),
     "token_map": frozenset({"checkpoint", "errors"}),
     "engines": frozenset({"boundaries", "checkpoint", "errors", "pair"}),

@@ -17,11 +17,12 @@ from packaging.version import Version
 from pytest_eagle_contract.boundaries import REFERENCE, DefaultBoundaries
 from pytest_eagle_contract.checkpoint import Checkpoint
 from pytest_eagle_contract.checkpoint.config import Config
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.engines.model import Effect, Engine, Facts, Semantics, Switch, readings
 from pytest_eagle_contract.engines.resolution import Captured
 from pytest_eagle_contract.engines.resolve import captured_with, engine_name, resolve
-from pytest_eagle_contract.engines.sglang import LATENT_DRAFT, LLAMA_DRAFT, NESTED_IDS, SGLANG
+from pytest_eagle_contract.engines.sglang import LATENT_DRAFT, LLAMA_DRAFT, SGLANG
 from pytest_eagle_contract.engines.sglang_targets import FAMILIES, SUPPORTED
 from pytest_eagle_contract.pair import Draft, read_draft
 

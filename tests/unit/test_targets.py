@@ -12,6 +12,7 @@ import pytest
 from pytest_eagle_contract.assess import Inputs, assess
 from pytest_eagle_contract.checkpoint.config import read_config
 from pytest_eagle_contract.contracts.outcome import Outcome
+from pytest_eagle_contract.engines.registry import find
 from pytest_eagle_contract.pair import Target, read_target
 
 SIZES: Mapping[str, Any] = {
@@ -113,3 +114,25 @@ def test_a_generation_config_that_cannot_be_read_is_none(tmp_path: Path) -> None
     other = tmp_path / "other.json"
     other.write_text(json.dumps(SIZES))
     assert read_target(read_config(other)).generation is None
+
+
+def test_a_target_without_a_class_is_not_asked_for_again(
+    tmp_path: Path, good: Path, targets: Path
+) -> None:
+    config = json.loads((targets / "llama" / "config.json").read_text())
+    del config["architectures"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    draft, sglang = good / "specforge-ids", [find("sglang==0.5.23")]
+    hows = {
+        at: {
+            need.how
+            for result in assess(draft, Inputs(target=at), sglang)
+            for need in result.outcome.needs
+            if "famil" in need.how or "architectures" in need.how
+        }
+        for at in (None, tmp_path)
+    }
+    assert hows == {
+        None: {"--eagle-target, whose family decides"},
+        tmp_path: {"architectures in the target's config.json"},
+    }

@@ -13,9 +13,9 @@ import pytest
 from pytest_eagle_contract.assess import Inputs, build_case
 from pytest_eagle_contract.boundaries import REFERENCE
 from pytest_eagle_contract.checkpoint import open_checkpoint
+from pytest_eagle_contract.checkpoint.keys import NESTED_IDS, TOP_IDS
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.intent import Evidence, Intent
-from pytest_eagle_contract.trainers.model import NESTED_IDS, TOP_IDS
 from pytest_eagle_contract.trainers.registry import PROFILES, find
 
 Edit = Callable[[dict[str, Any]], None]
