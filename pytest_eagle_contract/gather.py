@@ -17,6 +17,7 @@ from pytest_eagle_contract.report.html import page
 from pytest_eagle_contract.report.markdown import markdown
 from pytest_eagle_contract.report.matrix import engine_row, recorded
 from pytest_eagle_contract.report.terminal import write
+from pytest_eagle_contract.report.text import Block, Crash
 from pytest_eagle_contract.report.verdict import document, verdict
 from pytest_eagle_contract.run import Run
 from pytest_eagle_contract.stash import RECORD
@@ -40,11 +41,15 @@ class Gather:
         self.lost = False
         self.partial = bool(config.option.keyword or config.option.markexpr)
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep a contract's record, whichever process ran it."""
         record = getattr(report, RECORD, None)
         if record is None:
             return
+        if isinstance(report.longrepr, str):
+            block: Any = Block(report.longrepr, Crash(record["measured"]))
+            report.longrepr = block
         if "engine" in record:
             self.engines.append(record["engine"])
         else:

@@ -24,7 +24,9 @@ def switch_fix(reading: Resolution, name: str, wanted: bool) -> str:
     if use.since:
         engine = reading.label.split()[0]
         return f"use {engine} {use.since} or later, the first known to honour {name}"
-    return f"train with {name} {word(use.value)}, all that this engine has, or choose another"
+    return (
+        f"train with {name} {word(use.value)}, all that this engine has, or choose another engine"
+    )
 
 
 def entry(place: str, value: object) -> str:

@@ -4,10 +4,46 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 WIDTH = 100
 LABELS = ("measured", "expected", "why", "fix", "incident", "repeat")
+
+
+class Writer(Protocol):
+    """Name what is used of pytest's terminal writer."""
+
+    def line(self, text: str) -> None:
+        """Write one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """Hold a failure in one line, where pytest looks for it."""
+
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Hold a failure's block and the line that stands for it in summaries and JUnit messages.
+
+    Of plain text, pytest repeats the whole block there when it runs in CI.
+    """
+
+    text: str
+    reprcrash: Crash
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, writer: Writer) -> None:
+        """Write the block, as pytest asks for it."""
+        writer.line(self.text)
 
 
 def failure_text(record: Mapping[str, Any], promise: str) -> str:

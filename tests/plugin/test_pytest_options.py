@@ -106,6 +106,23 @@ def test_junit_properties(pytester: pytest.Pytester, workers: list[str]) -> None
     assert cases["layers.range", "files"] == "unverified"
 
 
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
+def test_summaries_hold_one_line_of_a_failure_in_ci_too(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: list[str]
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    draft = changed(pytester.path / "draft", tensors=absolute)
+    result = pytester.runpytest_subprocess(*options(draft), "--junitxml=junit.xml", *workers)
+    fixes = [line for line in result.outlines if line.startswith("  fix:")]
+    failures = [line for line in result.outlines if line.startswith("FAILED ")]
+    assert (len(fixes), len(failures)) == (1, 1)
+    assert "holds absolute ids" in failures[0]
+    (found,) = ElementTree.parse(pytester.path / "junit.xml").iter("failure")
+    assert found.get("message") == failures[0].partition(" - ")[2]
+    assert found.text is not None
+    assert fixes[0] in found.text.splitlines()
+
+
 def test_warnings_are_errors(pytester: pytest.Pytester) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "pytest", *options(), "-Werror"],
