@@ -24,9 +24,7 @@ def switch_fix(reading: Resolution, name: str, wanted: bool) -> str:
     if use.since:
         engine = reading.label.split()[0]
         return f"use {engine} {use.since} or later, the first known to honour {name}"
-    return (
-        f"train with {name} {word(use.value)}, all that this engine has, or choose another engine"
-    )
+    return f"choose another engine, or train with {name} {word(use.value)}: this one has no other"
 
 
 def entry(place: str, value: object) -> str:
