@@ -9,6 +9,7 @@ from pytest_eagle_contract.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 NUMPY = {
     "BOOL": "?",
@@ -16,6 +17,7 @@ NUMPY = {
     "I8": "i1",
     "U16": "<u2",
     "I16": "<i2",
+    "BF16": "<u2",
     "F16": "<f2",
     "U32": "<u4",
     "I32": "<i4",
@@ -25,8 +27,9 @@ NUMPY = {
     "F64": "<f8",
     "C64": "<c8",
 }
+"""BF16 stands as its bits, which `decoded` widens."""
+
 ML_DTYPES = {
-    "BF16": "bfloat16",
     "F8_E4M3": "float8_e4m3fn",
     "F8_E5M2": "float8_e5m2",
     "F8_E8M0": "float8_e8m0fnu",
@@ -47,12 +50,28 @@ TORCH = {
     "int64": "I64",
     "float64": "F64",
     "complex64": "C64",
+    "bfloat16": "BF16",
 } | {name: code for code, name in ML_DTYPES.items()}
 """The code of each torch dtype, by its name without `torch.`."""
 
 
-def numpy_dtype(code: str, path: Path, name: str) -> np.dtype[np.generic]:
-    """Return the numpy type of a code; InputError if there is none for tensor `name` of `path`."""
+def decoded(raw: NDArray[np.uint8], code: str, path: Path, name: str) -> NDArray[np.generic]:
+    """Return the values in the bytes of tensor `name` of `path`.
+
+    Of the type that the code names, BF16 as the float32 of the same value. InputError for a code
+    without a type.
+    """
+    import numpy as np
+
+    values = raw.view(stored_type(code, path, name))
+    if code != "BF16":
+        return values
+    # Importing ml_dtypes for bfloat16 alone takes longer than a whole run.
+    return np.left_shift(values, 16, dtype="<u4").view("<f4")
+
+
+def stored_type(code: str, path: Path, name: str) -> np.dtype[np.generic]:
+    """Return the numpy type as wide as a stored value; InputError if there is none for a code."""
     import numpy as np
 
     if code in NUMPY:

@@ -70,7 +70,7 @@ class Checkpoint:
     def read(
         self, name: str, start: int | None = None, stop: int | None = None
     ) -> NDArray[np.generic]:
-        """Return a tensor, or rows `start:stop` of it, in its stored dtype (BF16 as ml_dtypes).
+        """Return a tensor, or rows `start:stop` of it, in its stored dtype, BF16 as float32.
 
         Bounds follow Python's slices. A name that is not stored raises InputError.
         """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pytest_eagle_contract.checkpoint import files
-from pytest_eagle_contract.checkpoint.dtypes import numpy_dtype
+from pytest_eagle_contract.checkpoint.dtypes import decoded, stored_type
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.errors import InputError
 
@@ -70,21 +70,20 @@ class SafetensorsSource:
     def read_flat(self, name: str, start: int, stop: int) -> NDArray[np.generic]:
         """Return values `start:stop` of the flattened tensor, read from their own place."""
         stored = self.stored[name]
-        size = _dtype(stored.info).itemsize
+        size = stored_type(stored.info.dtype, stored.info.file, name).itemsize
         return self._bytes(stored.info, stored.begin + start * size, stored.begin + stop * size)
 
     def _bytes(self, info: TensorInfo, begin: int, end: int) -> NDArray[np.generic]:
         """Return the values that lie between two places of the file."""
         import numpy as np
 
-        dtype = _dtype(info)
         try:
             with files.open_regular(info.file) as file:
                 file.seek(begin)
                 data = np.fromfile(file, dtype=np.uint8, count=end - begin)
             if data.size != end - begin:
                 raise InputError(info.file, info.name, "is truncated", AGAIN)
-            return data.view(dtype)
+            return decoded(data, info.dtype, info.file, info.name)
         except MemoryError as error:
             raise InputError(
                 info.file, info.name, f"needs {end - begin} bytes", "run where more memory is free"
@@ -121,10 +120,6 @@ def check_index(
         if name not in places or places[name].name != shard:
             where = paths[0].with_name(shard)
             raise InputError(where, name, "is in the index but not in this shard", AGAIN)
-
-
-def _dtype(info: TensorInfo) -> np.dtype[np.generic]:
-    return numpy_dtype(info.dtype, info.file, info.name)
 
 
 def _rows(stored: Stored, start: int | None, stop: int | None) -> tuple[int, int, tuple[int, ...]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_eagle_contract.checkpoint import files
-from pytest_eagle_contract.checkpoint.dtypes import TORCH, numpy_dtype
+from pytest_eagle_contract.checkpoint.dtypes import TORCH, decoded
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.checkpoint.safetensors_source import check_index
 from pytest_eagle_contract.errors import InputError, one_line
@@ -169,13 +169,11 @@ def _describe(path: Path, name: str, tensor: Any) -> TensorInfo:
 
 def _to_numpy(tensor: Any, info: TensorInfo) -> NDArray[np.generic]:
     torch = _torch(info.file)
-    dtype = numpy_dtype(info.dtype, info.file, info.name)
     plain = tensor.detach().resolve_conj().resolve_neg()
     # `contiguous` would keep the odd stride of a single value, which no view of bytes takes.
     copied = plain.clone(memory_format=torch.contiguous_format)
     flat = copied.reshape(-1).view(torch.uint8).numpy()
-    array: NDArray[np.generic] = flat.view(dtype).reshape(tuple(plain.shape))
-    return array
+    return decoded(flat, info.dtype, info.file, info.name).reshape(tuple(plain.shape))
 
 
 def _plain(path: Path, place: str, value: object, done: dict[int, object]) -> object:

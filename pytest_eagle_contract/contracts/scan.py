@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_eagle_contract.checkpoint.dtypes import numpy_dtype
+from pytest_eagle_contract.checkpoint.dtypes import stored_type
 from pytest_eagle_contract.checkpoint.model import TensorInfo
 from pytest_eagle_contract.checkpoint.names import MAPS
 from pytest_eagle_contract.errors import InputError
@@ -45,7 +45,7 @@ def _holds_floats(info: TensorInfo) -> bool:
     if not info.dtype.startswith(("F", "BF")):
         return False
     try:
-        numpy_dtype(info.dtype, info.file, info.name)
+        stored_type(info.dtype, info.file, info.name)
     except InputError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Without any option the plugin does nothing, and imports nothing heavy."""
+"""What is imported: nothing heavy without an option, and with one only what decides."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from pytest_eagle_contract.checkpoint import open_checkpoint
+
+from .helpers import DRAFT, options
+
 PROBE = """
 import json, sys
 import pytest
-code = pytest.main([*sys.argv[2:], "--collect-only", "-q"])
+code = pytest.main([*sys.argv[2:], "-q"])
 with open(sys.argv[1], "w") as file:
     json.dump([int(code), sorted(sys.modules)], file)
 """
@@ -30,7 +34,7 @@ HEAVY = {
 }
 
 
-def imported(directory: Path, *args: str) -> set[str]:
+def imported(directory: Path, *args: str, code: int = pytest.ExitCode.OK) -> set[str]:
     """Return the modules that a run in an empty directory imports."""
     out = directory.parent / "modules.json"
     subprocess.run(
@@ -40,15 +44,17 @@ def imported(directory: Path, *args: str) -> set[str]:
         capture_output=True,
         timeout=60,
     )
-    code, modules = json.loads(out.read_text())
-    assert code == pytest.ExitCode.NO_TESTS_COLLECTED
+    ended, modules = json.loads(out.read_text())
+    assert ended == code
     return set(modules)
 
 
 def test_imports_nothing_heavy(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    with_us, without_us = imported(empty), imported(empty, "-p", "no:eagle_contract")
+    none = pytest.ExitCode.NO_TESTS_COLLECTED
+    with_us = imported(empty, "--collect-only", code=none)
+    without_us = imported(empty, "--collect-only", "-p", "no:eagle_contract", code=none)
     ours = with_us - without_us
     assert {m for m in ours if m.split(".")[0] not in sys.stdlib_module_names} == {
         "pytest_eagle_contract",
@@ -60,6 +66,14 @@ def test_imports_nothing_heavy(tmp_path: Path) -> None:
     }
     assert not HEAVY & ours
     assert "packaging" not in ours
+
+
+def test_judging_bfloat16_imports_neither_torch_nor_ml_dtypes(tmp_path: Path) -> None:
+    # Importing either takes longer than the run.
+    assert {info.dtype for info in open_checkpoint(DRAFT).tensors.values()} >= {"BF16", "I64"}
+    modules = imported(tmp_path, *options(), "--eagle-full-scan")
+    assert {"numpy", "pytest_eagle_contract.contracts.scan"} <= modules
+    assert not {"ml_dtypes", "torch", "transformers", "huggingface_hub"} & modules
 
 
 def test_changes_no_other_run(pytester: pytest.Pytester) -> None:

@@ -7,6 +7,7 @@ import struct
 import time
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -62,9 +63,17 @@ def test_describes_every_tensor(path: Path) -> None:
         assert infos[name] == TensorInfo(name, code, tensor.shape, path)
 
 
+def values() -> dict[str, np.ndarray[Any, Any]]:
+    """Return the stored tensors as they are read: bfloat16 as the float32 of the same value."""
+    return {
+        name: tensor.astype(np.float32) if tensor.dtype == ml_dtypes.bfloat16 else tensor
+        for name, tensor in tensors().items()
+    }
+
+
 def test_reads_back_what_was_stored(path: Path) -> None:
     source = open_safetensors((path,))
-    for name, tensor in tensors().items():
+    for name, tensor in values().items():
         read = source.read(name)
         assert read.dtype == tensor.dtype
         assert read.tobytes() == tensor.tobytes()
@@ -78,14 +87,14 @@ def test_rows_follow_python_slices(
     path: Path, name: str, start: int | None, stop: int | None
 ) -> None:
     read = open_safetensors((path,)).read(name, start, stop)
-    expected = tensors()[name][start:stop]
+    expected = values()[name][start:stop]
     assert read.shape == expected.shape
     assert read.tobytes() == expected.tobytes()
 
 
 @given(st.data(), st.sampled_from(sorted(tensors())))
 def test_flat_values_follow_the_rows(path: Path, data: st.DataObject, name: str) -> None:
-    whole = tensors()[name].reshape(-1)
+    whole = values()[name].reshape(-1)
     start = data.draw(st.integers(0, whole.size))
     stop = data.draw(st.integers(start, whole.size))
     read = open_safetensors((path,)).read_flat(name, start, stop)
@@ -206,3 +215,11 @@ def test_file_that_shrank_is_an_input_error(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(InputError, match="is missing"):
         source.read("fc.weight")
+
+
+def test_every_bfloat16_reads_as_the_same_float32(tmp_path: Path) -> None:
+    bits = np.arange(2**16, dtype="<u2")
+    header = {"w": {"dtype": "BF16", "shape": [2**16], "data_offsets": [0, 2**17]}}
+    source = opened(tmp_path / "w", framed(json.dumps(header).encode(), bits.tobytes()))
+    expected = bits.view(ml_dtypes.bfloat16).astype(np.float32)
+    assert np.array_equal(source.read("w"), expected, equal_nan=True)
