@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ class TargetModel:
         self.blocks = blocks
         self.head = model.get_output_embeddings()
         self.embedding: Tensor = model.get_input_embeddings().weight
+        # Newer releases of transformers renamed it, and warn of the older name.
+        named = "cache" in inspect.signature(self.base.forward).parameters
+        self._cache_name = "cache" if named else "past_key_values"
 
     @property
     def layers(self) -> int:
@@ -66,9 +70,8 @@ class TargetModel:
             raise InputError("target", "", problem, "count from 0, the embedding, to L")
         states: dict[int, Tensor] = {}
         with torch.inference_mode(), self._watched(set(boundaries), states):
-            out = self.base(
-                input_ids=tokens[None], past_key_values=cache, use_cache=cache is not None
-            )
+            kept = {self._cache_name: cache} if cache is not None else {}
+            out = self.base(input_ids=tokens[None], use_cache=cache is not None, **kept)
         return Captured(states, out.last_hidden_state[0])
 
     def best(self, final: Tensor, rows: int = 1024) -> Tensor:
