@@ -140,14 +140,6 @@ def eagle_judge(request: pytest.FixtureRequest, eagle_case: Case) -> Any:
 
 
 @pytest.fixture(scope="session")
-def eagle_min_accept_length(request: pytest.FixtureRequest) -> float:
-    """Return `--eagle-min-accept-length`."""
-    from pytest_eagle_contract.stash import SETTINGS
-
-    return float(request.config.stash[SETTINGS].get("min_accept_length", 1))
-
-
-@pytest.fixture(scope="session")
 def eagle_map_draft_ids() -> Callable[..., Any]:
     """Return the mapping function under test; override it with your engine's own.
 

@@ -12,6 +12,7 @@ from pytest_eagle_contract.contracts.case import Case
 from pytest_eagle_contract.contracts.needs import PROMPTS, RUN, TARGET_WEIGHTS, TORCH, Need
 from pytest_eagle_contract.contracts.outcome import Outcome, unverified
 from pytest_eagle_contract.engines.model import Engine
+from pytest_eagle_contract.options import STEPS
 from pytest_eagle_contract.prompts import Prompt
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Absent:
         """Leave it open."""
         return unverified(self.says, self.need)
 
-    def threshold(self, least: float) -> Outcome:
+    def threshold(self) -> Outcome:
         """Leave it open."""
         return unverified(self.says, self.need)
 
@@ -77,10 +78,14 @@ def judge_of(run: Run, case: Case, engine: Engine) -> Judge | Absent:
     acceptance = open_acceptance(run, case)
     if isinstance(acceptance, Absent):
         return acceptance
+    from pytest_eagle_contract.acceptance.floors import Floors
     from pytest_eagle_contract.acceptance.verdicts import Judge
 
     failed = [r.contract.id for r in judge_engine(case, engine) if r.outcome.status == "failed"]
-    return Judge(acceptance, case, tuple(i for i in failed if i not in MODELLED))
+    unmodelled = tuple(i for i in failed if i not in MODELLED)
+    get = run.settings.get
+    floors = Floors(get("min_accept_length"), get("min_acceptance", ()))
+    return Judge(acceptance, case, unmodelled, floors)
 
 
 def _opened(run: Run, case: Case, prompts: list[Prompt]) -> Acceptance:
@@ -88,7 +93,7 @@ def _opened(run: Run, case: Case, prompts: list[Prompt]) -> Acceptance:
     from pytest_eagle_contract.target.load import load_target
 
     chosen = Settings(
-        run.settings.get("num_steps", 3),
+        run.settings.get("num_steps", STEPS),
         run.settings.get("new_tokens", 128),
         run.settings.get("device", "cpu"),
     )

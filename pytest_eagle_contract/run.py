@@ -28,8 +28,9 @@ from pytest_eagle_contract.engines.registry import (
 )
 from pytest_eagle_contract.errors import InputError, one_line
 from pytest_eagle_contract.known import Known, read_known
+from pytest_eagle_contract.options import OPTIONS
 from pytest_eagle_contract.prompts import read_prompts
-from pytest_eagle_contract.settings import OPTIONS, Settings, unknown_variables
+from pytest_eagle_contract.settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
     from pytest_eagle_contract.acceptance.session import Acceptance

@@ -89,7 +89,7 @@ class Suite(pytest.Module):
         contracts = [
             c
             for c in (*shipped(), *self._extra())
-            if all(run.settings.get(need) is not None for need in c.needs if need != "torch")
+            if c.wanted(lambda option: run.settings.get(option) is not None)
         ]
         for path in paths:
             prefix = f"{run.labels[path]} " if path is not None and len(paths) > 1 else ""

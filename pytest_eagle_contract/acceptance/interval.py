@@ -28,26 +28,43 @@ class Interval:
 
 def accept_length(counts: Sequence[Counts]) -> Interval:
     """Return the accept length of prompts, with an interval over prompts drawn anew."""
-    return _interval(_length(counts, np.arange(len(counts))[None]), _lengths(counts))
+    return _interval(_length(counts, _all(counts)), _length(counts, _drawn(counts)))
+
+
+def acceptance(counts: Sequence[Counts], place: int) -> Interval:
+    """Return the share of verify steps that accept the draft at `place`, counted from 0."""
+    accepted = [c.per_position[place] for c in counts]
+    value = _ratio(accepted, counts, _all(counts))
+    return _interval(value, _ratio(accepted, counts, _drawn(counts)))
 
 
 def difference(mine: Sequence[Counts], other: Sequence[Counts]) -> Interval:
     """Return how much longer `mine` is than `other` on the same prompts, drawn together."""
-    everything = np.arange(len(mine))[None]
+    everything, drawn = _all(mine), _drawn(mine)
     value = _length(mine, everything) - _length(other, everything)
-    return _interval(value, _lengths(mine) - _lengths(other))
+    return _interval(value, _length(mine, drawn) - _length(other, drawn))
 
 
-def _lengths(counts: Sequence[Counts]) -> NDArray[np.float64]:
+def _all(counts: Sequence[Counts]) -> NDArray[np.int64]:
+    return np.arange(len(counts))[None]
+
+
+def _drawn(counts: Sequence[Counts]) -> NDArray[np.int64]:
     random = np.random.default_rng(SEED)
-    return _length(counts, random.integers(len(counts), size=(RESAMPLES, len(counts))))
+    return random.integers(len(counts), size=(RESAMPLES, len(counts)))
 
 
 def _length(counts: Sequence[Counts], drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+    return 1 + _ratio([c.accepted for c in counts], counts, drawn)
+
+
+def _ratio(
+    accepted: Sequence[int], counts: Sequence[Counts], drawn: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    hits = np.array(accepted, dtype=np.float64)
     drafts = np.array([c.drafts for c in counts], dtype=np.float64)
-    accepted = np.array([c.accepted for c in counts], dtype=np.float64)
-    length: NDArray[np.float64] = 1 + accepted[drawn].sum(1) / np.maximum(drafts[drawn].sum(1), 1)
-    return length
+    share: NDArray[np.float64] = hits[drawn].sum(1) / np.maximum(drafts[drawn].sum(1), 1)
+    return share
 
 
 def _interval(value: NDArray[np.float64], drawn: NDArray[np.float64]) -> Interval:

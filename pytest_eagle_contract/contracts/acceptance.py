@@ -14,8 +14,8 @@ class Judge(Protocol):
     def predicted(self) -> Outcome:
         """Compare the engine's wiring with the one trained."""
 
-    def threshold(self, least: float) -> Outcome:
-        """Compare the engine's accept length with the least that the user wants."""
+    def threshold(self) -> Outcome:
+        """Compare what the engine accepts with the least that the user wants."""
 
 
 @contract("acceptance.predicted", subject="engine", needs=("prompts", "torch"))
@@ -31,9 +31,14 @@ def predicted(eagle_judge: Judge) -> Outcome:
     return eagle_judge.predicted()
 
 
-@contract("acceptance.threshold", subject="engine", needs=("prompts", "torch", "min_accept_length"))
-def threshold(eagle_judge: Judge, eagle_min_accept_length: float) -> Outcome:
-    """The predicted accept length reaches --eagle-min-accept-length.
+@contract(
+    "acceptance.threshold",
+    subject="engine",
+    needs=("prompts", "torch"),
+    needs_one_of=("min_accept_length", "min_acceptance"),
+)
+def threshold(eagle_judge: Judge) -> Outcome:
+    """The prediction reaches --eagle-min-accept-length and --eagle-min-acceptance.
 
     Why: below it speculation costs more than it saves.
     Incident: sglang#25454, where drafts counted layer outputs or layer inputs under one key; read
@@ -42,4 +47,4 @@ def threshold(eagle_judge: Judge, eagle_min_accept_length: float) -> Outcome:
     more training.
     Since: 0.2.0
     """
-    return eagle_judge.threshold(eagle_min_accept_length)
+    return eagle_judge.threshold()

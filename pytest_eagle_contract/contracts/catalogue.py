@@ -28,7 +28,8 @@ class Contract:
     `subject` says what it is checked on: the checkpoint's files, each engine, or a mapping
     function. `check` takes fixtures by name and returns an Outcome. `reaches_engines` is false for
     files that no engine reads, or where each engine's own contract says what follows. `needs` are
-    options without which it is not collected, and `torch` where it runs the draft.
+    options without which it is not collected, and `torch` where it runs the draft; of
+    `needs_one_of` one is enough.
     """
 
     id: str
@@ -40,7 +41,13 @@ class Contract:
     fix: str
     since: str
     needs: tuple[str, ...] = ()
+    needs_one_of: tuple[str, ...] = ()
     reaches_engines: bool = True
+
+    def wanted(self, given: Callable[[str], bool]) -> bool:
+        """Tell whether the options given call for it."""
+        one = not self.needs_one_of or any(map(given, self.needs_one_of))
+        return one and all(given(need) for need in self.needs if need != "torch")
 
     @property
     def static(self) -> bool:
@@ -58,6 +65,7 @@ def contract(
     *,
     subject: Subject = "files",
     needs: tuple[str, ...] = (),
+    needs_one_of: tuple[str, ...] = (),
     reaches_engines: bool = True,
 ) -> Callable[[Check], Contract]:
     """Make a contract of a check function; its docstring must hold every section."""
@@ -78,6 +86,7 @@ def contract(
             text["Fix"],
             text["Since"],
             needs,
+            needs_one_of,
             reaches_engines,
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_eagle_contract.engines.registry import PROFILES as ENGINES
-from pytest_eagle_contract.settings import OPTIONS
+from pytest_eagle_contract.options import OPTIONS
 from pytest_eagle_contract.trainers.registry import PROFILES as TRAINERS
 
 ROOT = Path(__file__).parents[2]

@@ -168,6 +168,36 @@ def test_a_threshold_shows_what_no_file_says(
     assert failed == {"acceptance.threshold"}
 
 
+def test_floors_hold_each_place(pytester: pytest.Pytester, pair: Pair, sound: Path) -> None:
+    acceptance = opened(pair, sound)
+    total = acceptance.predict(declared(acceptance.case)).total
+    first, second, *_ = (n / total.drafts for n in total.per_position)
+    for floors, outcome in (
+        (f"{first - 0.3:.3f},{second - 0.3:.3f}", "passed"),
+        (f"{first - 0.3:.3f},0.99", "failed"),
+        ("0.99", "failed"),
+    ):
+        run(pytester, pair, sound, *ENGINES, REPORT, f"--eagle-min-acceptance={floors}")
+        assert outcomes(pytester)["acceptance.threshold", "vllm 0.32.0 v1"] == outcome, floors
+
+
+def test_a_floor_beyond_the_chain_is_refused(
+    pytester: pytest.Pytester, pair: Pair, sound: Path
+) -> None:
+    floors = "--eagle-min-acceptance=0.1,0.1,0.1,0"
+    result = run(pytester, pair, sound, *ENGINES, floors)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--eagle-min-acceptance: names 4 places, and a chain has 3*"])
+    assert run(pytester, pair, sound, *ENGINES, floors, "--eagle-num-steps=4").ret == 0
+
+
+def test_a_shape_says_where_to_look(pytester: pytest.Pytester, pair: Pair, incident: Path) -> None:
+    run(pytester, pair, incident, *ENGINES, REPORT, "--eagle-min-accept-length=2")
+    document = json.loads((pytester.path / "r.json").read_text())
+    (found, *_) = [c for c in document["contracts"] if c["id"] == "acceptance.threshold"]
+    assert any(note.startswith("nothing is accepted: look at") for note in found["notes"])
+
+
 def test_the_trained_layers_show_what_the_engines_lose(
     pytester: pytest.Pytester, pair: Pair, incident: Path
 ) -> None:

@@ -60,6 +60,7 @@ def test_imports_nothing_heavy(tmp_path: Path) -> None:
         "pytest_eagle_contract",
         "pytest_eagle_contract.fixtures",
         "pytest_eagle_contract.hookspec",
+        "pytest_eagle_contract.options",
         "pytest_eagle_contract.plugin",
         "pytest_eagle_contract.settings",
         "pytest_eagle_contract.stash",

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_eagle_contract.acceptance.interval import accept_length, difference
+from pytest_eagle_contract.acceptance.interval import accept_length, acceptance, difference
+from pytest_eagle_contract.acceptance.signature import SIGNATURES, conditional, signatures
 from pytest_eagle_contract.acceptance.walk import Counts, walk
 from pytest_eagle_contract.errors import InputError
 from pytest_eagle_contract.prompts import Prompt, read_prompts
@@ -95,3 +96,56 @@ def test_a_line_without_ids_is_refused(line: str, tmp_path: Path) -> None:
     file.write_text(line)
     with pytest.raises(InputError, match="line 1: holds no list of token ids"):
         list(read_prompts(file))
+
+
+def test_acceptance_of_a_place_has_an_interval() -> None:
+    counts = [Counts(10, (8, 4)), Counts(10, (4, 0)), Counts(20, (12, 8))]
+    first, second = acceptance(counts, 0), acceptance(counts, 1)
+    assert (first.value, second.value) == (24 / 40, 12 / 40)
+    assert first.low < first.value < first.high
+    alike = acceptance([Counts(10, (5,))] * 4, 0)
+    assert (alike.low, alike.value, alike.high) == (0.5, 0.5, 0.5)
+
+
+def test_conditional_acceptance_is_of_those_that_came_so_far() -> None:
+    assert conditional(Counts(100, (80, 40, 10))) == (0.8, 0.5, 0.25)
+    first, second = conditional(Counts(10, (0, 0)))
+    assert first == 0
+    assert math.isnan(second)
+
+
+# The counts are those that vLLM 0.32 gave, or that were predicted and are equal to them in kind.
+SOUND = Counts(1938, (645, 231, 56))
+SHAPES = {
+    "nothing is accepted": Counts(1007, (1, 0, 0)),
+    "every draft is accepted": Counts(100, (100, 100, 100)),
+    "later places collapse": Counts(446, (425, 138, 7)),
+    "the first place is the weakest": Counts(347, (250, 219, 212)),
+}
+
+
+def steady(share: float, *, late: float | None = None) -> list[np.ndarray]:
+    """Return rows of 40 prompts whose first drafts are right in this share, another one late."""
+    random = np.random.default_rng(5)
+    halves = [random.random((40, 30)) < s for s in (share, share if late is None else late)]
+    return list(np.concatenate(halves, axis=1))
+
+
+@pytest.mark.parametrize("name", [s.name for s in SIGNATURES])
+def test_a_shape_is_named_by_what_leaves_it(name: str) -> None:
+    rows = steady(0.5, late=0.1) if name not in SHAPES else steady(0.5)
+    found = signatures(SHAPES.get(name, SOUND), rows)
+    assert [line.partition(":")[0] for line in found] == [name]
+
+
+@pytest.mark.parametrize(
+    "total", [SOUND, Counts(264, (256, 254, 253)), Counts(272, (255, 250, 243)), Counts(90, (60,))]
+)
+def test_a_sound_acceptance_has_no_shape(total: Counts) -> None:
+    assert signatures(total, steady(0.5)) == ()
+    assert signatures(total, steady(0.5, late=0.4)) == ()
+
+
+def test_no_shape_is_read_into_a_few_steps() -> None:
+    assert signatures(Counts(40, (0, 0)), [np.zeros(40, bool)]) == ()
+    assert signatures(Counts(60, (40, 1, 0)), [np.ones(20, bool), np.zeros(20, bool)]) == ()

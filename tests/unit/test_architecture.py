@@ -41,7 +41,15 @@ ROOMS: dict[str, frozenset[str]] = {
 }
 WITH_TORCH = frozenset({"target", "draft", "acceptance"})
 """Rooms of the numeric level: nothing else imports them but inside a function."""
-AUTOLOADED = ("plugin.py", "settings.py", "stash.py", "fixtures.py", "hookspec.py", "__init__.py")
+AUTOLOADED = (
+    "plugin.py",
+    "settings.py",
+    "options.py",
+    "stash.py",
+    "fixtures.py",
+    "hookspec.py",
+    "__init__.py",
+)
 
 
 def imports(path: Path, *, nested: bool) -> set[str]:

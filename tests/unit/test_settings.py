@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_eagle_contract.settings import OPTIONS, Settings
+from pytest_eagle_contract.options import OPTIONS
+from pytest_eagle_contract.settings import Settings
 
 BY_NAME = {option.name: option for option in OPTIONS}
 
